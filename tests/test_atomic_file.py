@@ -131,7 +131,7 @@ def test_new_files_have_the_permissions_of_other_files(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o640])
 def test_a_replaced_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "old"
     path.write_bytes(b"old")
@@ -152,6 +152,19 @@ def test_a_path_that_cannot_be_written_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match=message):
         check_output(Path(name))
+
+
+def test_a_read_only_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    # Tests may run as root, who has all permissions.
+    monkeypatch.setattr(os, "access", lambda each, mode: Path(each) != path)
+    with pytest.raises(ConfigurationError, match="old is read-only: name another file"):
+        check_output(path)
+    with pytest.raises(ConfigurationError, match="read-only"), atomic_write(path):
+        raise AssertionError("the work has begun")
+    assert path.read_bytes() == b"old"
+    check_output(tmp_path / "new")
 
 
 def test_a_folder_without_write_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

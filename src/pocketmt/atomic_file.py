@@ -36,6 +36,8 @@ def check_output(path: Path) -> None:
             raise ConfigurationError(f"{path}: not open for writing ({reason}): redirect it to a file") from error
     elif not os.access(path if is_special(path) else folder, os.W_OK):
         raise ConfigurationError(f"{path}: there is no permission to write it: choose another folder")
+    elif path.exists() and not os.access(path, os.W_OK):  # The folder would let it be replaced.
+        raise ConfigurationError(f"{path} is read-only: name another file to write, or make it writable first")
 
 
 def check_not_read(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:

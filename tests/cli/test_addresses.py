@@ -1,6 +1,7 @@
 """distill and clean read texts at addresses, and write what they write of local files."""
 
 import json
+import sys
 from pathlib import Path
 
 import fsspec  # type: ignore[import-untyped]
@@ -75,6 +76,15 @@ def test_a_missing_text_is_named_by_its_address(
     assert run(["clean", f"{BUCKET}/train.en", f"{BUCKET}/none.up", "-o", *written]) == 1
     assert capsys.readouterr().err == f"error: {BUCKET}/none.up: no such file: check the address\n"
     assert list(temporary.iterdir()) == []
+
+
+def test_a_missing_package_is_named_with_its_command(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    written = map(str, outputs(tmp_path, "out"))
+    assert run(["clean", "s3://bucket/a.en", "s3://bucket/a.de", "-o", *written]) == 1
+    assert capsys.readouterr().err == "error: s3://bucket/a.en: Install s3fs to access S3: pip install s3fs\n"
 
 
 def test_an_address_for_both_sides_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

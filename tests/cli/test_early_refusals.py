@@ -105,6 +105,56 @@ def test_files_of_the_wrong_kind_are_named(
     assert sorted(Path().iterdir()) == start
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["pack", "{run}"],
+        ["compress", "{run}", "8bit"],
+        ["compress", "{run}", "--target-size", "900kB"],
+        ["compress", "captions-en-de", "8bit", "--low-memory"],
+        ["shortlist", "captions-en-de", "--source", "train.tsv"],
+        ["import", "{run}"],
+    ],
+)
+def test_a_model_replaces_no_other_file(
+    tiny_run: Path, tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_configuration()
+    before = Path("c.toml").read_text()
+    (folder := tmp_path / "folder").mkdir()
+    assert run([*(each.format(run=tiny_run) for each in arguments), "--output", "c.toml"]) == 1
+    assert "c.toml exists and is not a model file: name another file to write\n" in capsys.readouterr().err
+    assert Path("c.toml").read_text() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["c.toml", folder.name, "train.tsv"]
+
+
+def test_the_folder_of_a_run_is_no_model_file(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["translate", "-m", str(tiny_run)], ["inspect", str(tiny_run)]):
+        assert run(arguments) == 1
+        assert f"`pocketmt pack {tiny_run} --output NAME.pocketmt`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["translate", "Where is it?"], "(Where is it?): text is read from standard input, or from --input FILE"),
+        (["translate", "-i", "a.en", "--input", "b.en"], "--input is given 2 times: give it once"),
+        (["translate", "-o", "a.de", "-o", "b.de", "-o", "c.de"], "--output is given 3 times: give it once"),
+        (["pack", "run", "-o", "a.pocketmt", "--output", "b.pocketmt"], "--output is given 2 times"),
+        (["clean", "a", "b", "-o", "c", "d", "-o", "e", "f"], "--output is given 2 times"),
+        (["pack", "run"], "Missing option '--output' / '-o'"),
+        (["clean", "a", "b"], "Missing option '--output' / '-o'"),
+        (["translate", "--format", "tsv", "--json"], "and --json go with --format text, not tsv"),
+        (["translate", "--column", "2"], "--column goes with --format tsv, not text"),
+    ],
+)
+def test_arguments_that_would_be_left_out_are_usage_errors(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 @pytest.mark.parametrize("accelerator", ["cuda", "gpu"])
 def test_training_on_a_missing_gpu_is_refused(accelerator: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,33 @@ def test_compress_ends_with_ratio_quality_and_the_next_command(
     assert lines["licence"] == "CC0" and "to" in lines["languages"]
 
 
+def test_compress_says_that_a_file_is_not_smaller_than_the_one_before(
+    tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {scheme: tmp_path / f"{scheme}.pocketmt" for scheme in ("logarithmic4", "float32")}
+    for scheme, file in files.items():
+        assert run(["pack", str(tiny_run), "--scheme", scheme, "--output", str(file)]) == 0
+    capsys.readouterr()
+    before = f"{files['logarithmic4']} ({files['logarithmic4'].stat().st_size:,} bytes)"
+    compared = {
+        "logarithmic4": f"larger than {before}, which is in 4 bits already",
+        "float32": "times smaller than in float32",
+    }
+    for scheme, words in compared.items():
+        assert run(["compress", str(files[scheme]), "8bit", "--output", str(tmp_path / f"{scheme}.8bit")]) == 0
+        messages = capsys.readouterr().err
+        assert words in messages and messages.count(" than ") == 1
+    assert run(["compress", "captions-en-de", "8bit", "--output", str(tmp_path / "bundled.8bit")]) == 0
+    assert "bytes, larger than captions-en-de (" in capsys.readouterr().err
+
+
+def test_pack_in_float32_says_no_ratio(tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "packed.pocketmt"
+    assert run(["pack", str(tiny_run), "--scheme", "float32", "--output", str(output)]) == 0
+    messages = capsys.readouterr().err
+    assert f"{output}: {output.stat().st_size:,} bytes, validation BLEU" in messages and "times" not in messages
+
+
 @pytest.mark.parametrize(
     ("recipe", "note"), [("mixed-2-bits-distilled", BINARY_CODES), ("log4-distilled", FOUR_BITS), ("8bit", "")]
 )

@@ -53,8 +53,26 @@ def test_import_warns_of_languages_that_the_model_does_not_say(pocketmt: Run, fo
 def test_what_a_format_lacks_is_an_error_and_nothing_is_written(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
     answer = pocketmt("export", folder, "--to", "hugging-face", "--output", tmp_path / "written")
     assert answer.returncode == 1
-    assert b"error: positions is 'concatenated_inclusive'" in answer.stderr
+    assert f"error: {folder} cannot be exported to hugging-face: positions is 'conc".encode() in answer.stderr
+    assert b"Try another format (marian, bergamot, ctranslate2); docs/guides/other-models.md" in answer.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_without_languages_is_shown_and_not_served(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    pocketmt("import", folder, "-o", path)
+    assert b"unknown to unknown" in pocketmt("inspect", path).stdout
+    answer = pocketmt("serve", "--port", "0", path)
+    assert answer.returncode == 1
+    assert b"--output FILE --source-language CODE --target-language CODE`" in answer.stderr
+    assert f"no model that can be served in {path}: the lines above say why".encode() in answer.stderr
+    pocketmt("import", folder, "-o", path, "--source-language", "en", "--target-language", "de")
+    assert b"en to de" in pocketmt("inspect", path).stdout
+    again = pocketmt("import", path, "-o", tmp_path / "again.pocketmt")
+    assert again.returncode == 1
+    assert f"error: {path}: already a model file".encode() in again.stderr
+    write_nllb(tmp_path / "several")
+    assert b"several to several" in pocketmt("inspect", tmp_path / "several").stdout
 
 
 def test_a_damaged_model_is_an_error_and_nothing_is_written(pocketmt: Run, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from pocketmt.cli.main import run
 from pocketmt.model_file import open_model
+from pocketmt.packing.shortlist import learn_shortlist
 from pocketmt.text.vocabulary import Vocabulary
 
 from .conftest import SOURCES, Run
@@ -33,6 +34,7 @@ def faster(pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_p
     before, after = random_model.stat().st_size, output.stat().st_size
     messages = answer.stderr.decode()
     assert after > before and f"{after:,} bytes, before {before:,}" in messages
+    assert f"warning: {parallel[0]} has fewer than 10,000 sentence pairs (20): " in messages
     return output
 
 
@@ -154,6 +156,16 @@ def test_contradictory_options_are_usage_errors(
 ) -> None:
     assert run(["shortlist", str(random_model), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_enough_text_gives_no_warning(
+    random_model: Path, parallel: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    for few in (21, 20):
+        monkeypatch.setattr("pocketmt.packing.shortlist.FEW_PAIRS", few)
+        learn_shortlist(random_model, *parallel, top_k=1, frequent=2, warn=warnings.append)
+    assert len(warnings) == 1 and "measure recall on other text with --recall-source" in warnings[0]
 
 
 def test_a_missing_folder_is_reported_before_any_work(

@@ -2,6 +2,7 @@
 
 import io
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from pocketmt import progress
 from pocketmt.cli.main import run
-from pocketmt.cli.streams import READ_BYTES, read_chunks, warn, write_blocks
+from pocketmt.cli.streams import READ_BYTES, open_input, read_chunks, warn, write_blocks
 from pocketmt.errors import DataError
 
 from .conftest import command_line
@@ -112,6 +113,23 @@ def test_messages_on_a_terminal_begin_on_a_new_line(monkeypatch: pytest.MonkeyPa
     shown = terminal.getvalue().replace("\r\x1b[K", "").splitlines()
     expected = ["translated 1 lines", "warning: one", "translated 2 lines", "error: two"]
     assert [line.partition(",")[0] for line in shown] == expected
+
+
+def test_a_terminal_is_told_that_lines_are_read_from_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    terminal, keyboard = pty.openpty()
+    with open(terminal, "wb"), open(keyboard, encoding="utf-8") as stdin, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", stdin)
+        with open_input(None) as stream:
+            assert stream is stdin.buffer
+    assert capsys.readouterr().err == "reading lines from the keyboard; Ctrl-D ends\n"
+    (tmp_path / "text").touch()
+    with (tmp_path / "text").open(encoding="utf-8") as stdin, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", stdin)
+        with open_input(None):
+            pass
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("mode", ["wb", "ab"])

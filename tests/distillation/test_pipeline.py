@@ -341,6 +341,15 @@ def test_a_file_that_is_read_is_not_replaced(
     assert list(read.parent.iterdir()) == [read] and read.read_text() == "red cat\n"
 
 
+def test_a_model_replaces_no_other_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = folder / "work" / "model.pocketmt"
+    notes.parent.mkdir()
+    notes.write_text("red cat\n")
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(notes.parent)]) == 1
+    assert "model.pocketmt exists and is not a model file: name another file" in capsys.readouterr().err
+    assert list(notes.parent.iterdir()) == [notes] and notes.read_text() == "red cat\n"
+
+
 def test_a_finished_pipeline_does_nothing_again_where_its_files_have_been_moved_to(folder: Path) -> None:
     (folder / "pipeline.toml").write_text(PIPELINE.replace('["teacher.toml", "teacher.toml"]', '["teacher.toml"]'))
     assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 0

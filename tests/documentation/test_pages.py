@@ -4,6 +4,7 @@ Blocks in `sh`, `console`, `python` and `js` are run, without the lines that pag
 with a title is saved as a file. One in `json` or `text` after a program is all that the program prints.
 """
 
+import ast
 import contextlib
 import io
 import os
@@ -205,3 +206,22 @@ def test_a_block_that_fails_or_prints_something_else_is_found(
     monkeypatch.setitem(PAGES, "page", {})
     with pytest.raises(AssertionError, match="A section"):
         Reader(tmp_path, commands).read("page")
+
+
+def test_comments_of_the_python_page_are_the_outputs() -> None:
+    """A comment after a printing line is printed by its block; one with a list is the value of its line."""
+    names: dict[str, Any] = {"__name__": "page"}
+    compared = 0
+    for block in blocks_of(DOCS / "python.md"):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(block.text, f"the page, section {block.section}", "exec"), names)
+        for line in block.text.splitlines():
+            code, _, comment = line.partition("  # ")
+            if comment and code.lstrip().startswith("print("):
+                assert comment.removeprefix("the last: ") in output.getvalue().splitlines()
+                compared += 1
+            elif comment.startswith("["):
+                assert eval(code, names) == ast.literal_eval(comment)
+                compared += 1
+    assert compared > 10

@@ -141,3 +141,16 @@ def test_a_file_whose_digest_was_compared_does_not_stay_in_memory(tmp_path: Path
         assert resident_bytes(path) < 0.5 * path.stat().st_size
         assert len(bytes(file.buffer)) == path.stat().st_size
         assert resident_bytes(path) > 0.9 * path.stat().st_size
+
+
+def test_the_folder_of_a_run_is_to_be_packed(tmp_path: Path) -> None:
+    run = tmp_path / "a run"
+    run.mkdir()
+    with pytest.raises(ModelFileError, match="not a regular file"):
+        open_model(run)
+    for name in ("configuration.json", "vocabulary.model"):
+        (run / name).touch()
+    with pytest.raises(ModelFileError) as error:
+        open_model(run)
+    advice = f"make a model file of it with `pocketmt pack '{run}' --output NAME.pocketmt`"
+    assert str(error.value) == f"{run} is the folder of a training run: {advice}"

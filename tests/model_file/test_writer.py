@@ -1,17 +1,22 @@
 import errno
+import lzma
 import os
 import resource
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.model_file.writer import StoredTensor, check_model_output, write_model
 from tests.model_file import sample
+
+# A file of another program in the same container.
+OTHER_WEIGHTS: Final = (56).to_bytes(8, "little") + b'{"__metadata__":{"format":"pt"}}'.ljust(56)
 
 
 @pytest.fixture
@@ -115,3 +120,24 @@ def test_folders_that_cannot_hold_it(path: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"/dev/null is no regular file"):
         write(Path("/dev/null"))
     assert sorted(tmp_path.iterdir()) == [folder, path]
+
+
+@pytest.mark.parametrize(
+    "content", [b"[data]\n", b"\xfd7zXZ\x00 and more", lzma.compress(b"text " * 99), OTHER_WEIGHTS]
+)
+def test_a_file_that_is_no_model_file_is_not_replaced(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with (
+        untouched(path),
+        pytest.raises(ConfigurationError, match=r"model.pocketmt exists and is not a model file: name"),
+    ):
+        write(path)
+
+
+def test_model_files_and_empty_files_are_replaced(path: Path) -> None:
+    whole = path.read_bytes()
+    for content in (b"", whole[:-1], lzma.compress(whole), lzma.compress(whole)[:-9]):
+        path.write_bytes(content)
+        check_model_output(path)
+    write(path)
+    assert path.stat().st_size == len(whole)

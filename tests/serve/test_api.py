@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pocketmt.engine import Translator
+from pocketmt.errors import ConfigurationError
 from pocketmt.serving.clients import key_digest, read_keys
 from tests.cli.conftest import Run
 
@@ -87,7 +88,7 @@ def test_json_and_forms_are_understood(server: RunningServer, kind: str) -> None
     ("fields", "status", "named"),
     [
         ({"q": None}, 400, "q"),
-        ({"source": None}, 400, "source"),
+        ({"source": None}, 400, "source is missing: give the code of a language"),
         ({"target": None}, 400, "target"),
         ({"q": 5}, 400, "q"),
         ({"q": ["a", None]}, 400, "q"),
@@ -130,7 +131,10 @@ def test_other_questions_are_answered(server: RunningServer) -> None:
     assert all(server.request("OPTIONS", path).status == 204 for path in specification["paths"])
     assert server.post("/suggest").status == 403
     assert server.get("/no-such-page").status == 404
-    assert server.get("/translate").status == 405
+    refused = server.get("/translate")
+    assert refused.status == 405
+    assert refused.json == {"error": "/translate does not answer the method GET: send POST"}
+    assert server.post("/languages").json == {"error": "/languages does not answer the method POST: send GET"}
 
 
 @pytest.mark.parametrize(
@@ -281,6 +285,14 @@ def test_a_folder_without_models_is_an_error(pocketmt: Run, tmp_path: Path) -> N
 def test_comments_and_a_byte_order_mark_are_no_keys(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("\ufeffsecret-key-1\n  # an indented comment\n\n secret-key-2 \n", encoding="utf-8")
     assert read_keys(tmp_path / "keys") == frozenset(map(key_digest, ("secret-key-1", "secret-key-2")))
+
+
+def test_a_file_of_keys_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"nope: cannot be read \(No such file or directory\): check the path"):
+        read_keys(tmp_path / "nope")
+    (tmp_path / "keys").write_bytes(b"\xff" * 8)
+    with pytest.raises(ConfigurationError, match="save it as UTF-8"):
+        read_keys(tmp_path / "keys")
 
 
 def test_a_file_without_keys_is_an_error(pocketmt: Run, tmp_path: Path) -> None:

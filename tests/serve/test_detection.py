@@ -41,6 +41,11 @@ def test_the_language_of_a_sentence_is_found(text: str, language: str) -> None:
     assert sum(each.confidence for each in found) <= 101
 
 
+def test_invisible_characters_change_no_language() -> None:
+    found = detector("de", "en", "fr").detect("\ufeffEin Mann fährt mit dem Fahr\u00adrad\u200e.")
+    assert found == detector("de", "en", "fr").detect("Ein Mann fährt mit dem Fahrrad.")
+
+
 def test_languages_are_found_for_codes_of_three_letters() -> None:
     [found, *_] = detector("deu_Latn", "eng_Latn", "zho_Hans").detect("Ein Mann fährt mit dem Fahrrad.")
     assert found.language == "deu_Latn" and found.confidence > 50

@@ -16,8 +16,9 @@ from pocketmt.text.normalization import replace_surrogates
 
 PARTS = [
     "A man rides a bike.", "Two dogs.", " ", "  ", "\t", "\u00a0", "\u2028", "\x0b", "\x85", "\u200b", "\ufeff",
-    "e.g. ", "Mr. ", "1. ", "I. ", "http://a.b/c", "a@b.c", "{x}", "%s", "x" * 1200, "日本語。", "。", "!", "?!", "...",
-    "\x00" * 9, "\ufffd" * 9, "😀", "é", '"', "(", "lower case. again here.", "\ud800", "<b>", "12 34",
+    "\u00ad", "\u200e", "e.g. ", "Mr. ", "1. ", "I. ", "http://a.b/c", "a@b.c", "{x}", "%s", "x" * 1200,
+    "日本語。", "。", "!", "?!", "...", "\x00" * 9, "\ufffd" * 9, "😀", "é", '"', "(", "lower case. again here.",
+    "\ud800", "<b>", "12 34",
 ]  # fmt: skip
 
 
@@ -42,6 +43,18 @@ def test_links_move_with_their_sentences() -> None:
     joined = line.join([Translation(("Eins!",), (link,)), Translation(("Zwei!",), (link,))])
     assert joined.texts == ("Eins! Zwei!",)
     assert joined.links == (link, Link(5, 8, 6, 10))
+
+
+def test_links_count_invisible_characters_of_the_given_line() -> None:
+    given = "\ufeffOne\u00ad.\u200e \u2068Two\u2069."
+    line = divide_line(given, "en", split=True)
+    assert line.sentences == ["One.", "Two."]
+    links = line.join(
+        [Translation(("Eins!",), (Link(0, 3, 0, 4),)), Translation(("Zwei!",), (Link(0, 3, 0, 4),))]
+    ).links
+    assert [given[link.source_start : link.source_end] for link in links] == ["One", "Two"]
+    assert divide_line("\ufeff\u200b", "en", split=True).sentences == []
+    assert divide_line("\u2068One. Two.\u2069", "en", split=False).sentences == ["One. Two."]
 
 
 def test_a_sentence_with_few_alternatives_keeps_its_last() -> None:

@@ -265,3 +265,25 @@ def test_inline_tags_follow_the_alignment(server: RunningServer) -> None:
     text = 'Two <b>dogs</b> play in the <a href="/snow">snow</a>.'
     translated = server.translate(text, format="html")["translatedText"]
     assert translated == 'Zwei <b>Hunde</b> spielen im <a href="/snow">Schnee</a>.'
+
+
+@pytest.mark.parametrize("character", ["&shy;", "\u00ad", "&lrm;", "&#x2060;", "\ufeff"])
+def test_invisible_characters_change_no_translation(server: RunningServer, character: str) -> None:
+    plain = '<p>Two <b>dogs</b> play in the <a href="/snow">snow</a>.</p><p>Two dogs.</p>'
+    hidden = plain.replace("dogs", f"{character}do{character}gs").replace("snow</a>", f"snow{character}</a>{character}")
+    expected = server.translate(plain, format="html")["translatedText"]
+    assert server.translate(hidden, format="html")["translatedText"] == expected
+    assert server.translate(hidden, format="html", source="en", target="en")["translatedText"] == hidden
+
+
+def test_invisible_characters_of_text_change_no_translation(server: RunningServer) -> None:
+    plain, hidden = "Two dogs play.\n\nA man.", "\ufeffTwo d\u00adogs\u200b play.\u200e\n\u200b\nA man."
+    expected, found = (server.translate(text, alignment=True) for text in (plain, hidden))
+    assert found["translatedText"] == expected["translatedText"]
+
+    def words(text: str, answer: dict[str, object]) -> list[str]:
+        alignment = answer["alignment"]
+        assert isinstance(alignment, list)
+        return [text[start:end].replace("\u00ad", "") for (start, end), _ in alignment]
+
+    assert words(hidden, found) == words(plain, expected)

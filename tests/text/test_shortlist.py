@@ -110,7 +110,23 @@ def test_alignments_that_do_not_fit(vocabulary: Vocabulary, tmp_path: Path, cont
         links(vocabulary, path)
 
 
-@pytest.mark.parametrize("before", ["don´t", "´", "\u200b", "\u00ad ¨", "日本", "\t a ", "▁", "a▁a ▁▁", "\u200b a▁a"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "don´t",
+        "´",
+        "\u200b",
+        "\u00ad ¨",
+        "日本",
+        "\t a ",
+        "▁",
+        "a▁a ▁▁",
+        "\u200b a▁a",
+        "a\u200ba",
+        "\u200eä",
+        "\u00ad a\u00ada",
+    ],
+)
 def test_normalization_changes_no_number_of_a_word(vocabulary: Vocabulary, tmp_path: Path, before: str) -> None:
     """Aligners count the words of the text that is given; "´" becomes a space and an accent."""
     path = tmp_path / "links"

@@ -56,3 +56,11 @@ def run_jobs(jobs: list[dict[str, Any]], engine: str = "simd128") -> list[dict[s
     assert done.returncode == 0, done.stderr[-2000:]
     results: list[dict[str, Any]] = json.loads(done.stdout)
     return results
+
+
+def run_program(name: str, *arguments: str | Path) -> Any:
+    """Return the JSON that a program of this folder prints."""
+    command = ["node", *map(str, (Path(__file__).with_name(name), *arguments))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)

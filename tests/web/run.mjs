@@ -19,6 +19,11 @@ async function loadFile(path) {
   return [new WeakRef(file.buffer), await LocalTranslator.load(module, file)];
 }
 
+function vocabulary(path, nfkc) {
+  const stored = { model: new Uint8Array(fs.readFileSync(path)), pieces: undefined, nfkc, verbatim: [], languageCodes: false };
+  return new Vocabulary(stored, { pad: 0, bos: 1, eos: 2, unk: 3 });
+}
+
 const kinds = {
   check: async () => new Engine(module).check() ?? null,
   ids: async ({ path, sources, options }) => (await model(path)).translateIds(sources, options),
@@ -59,10 +64,12 @@ const kinds = {
     });
   },
   segments: async ({ path, nfkc, lines }) => {
-    const model = new Uint8Array(fs.readFileSync(path));
-    const stored = { model, pieces: undefined, nfkc, verbatim: [], languageCodes: false };
-    const vocabulary = new Vocabulary(stored, { pad: 0, bos: 1, eos: 2, unk: 3 });
-    return lines.map((line) => encodeLine(vocabulary, line));
+    const loaded = vocabulary(path, nfkc);
+    return lines.map((line) => encodeLine(loaded, line));
+  },
+  normalized: async ({ path, lines }) => {
+    const loaded = vocabulary(path, true);
+    return lines.map((line) => loaded.normalize(line));
   },
   spans: async ({ lines, language }) =>
     lines.map((line) => [...translationSpans(line, language, true)].map(({ start, end, translated }) => [line.slice(start, end), translated])),

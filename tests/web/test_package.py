@@ -18,7 +18,7 @@ from pocketmt.model_file.container.file_compression import decompress, is_compre
 from pocketmt.serving.models.description import describe_model
 from tests.cli.conftest import write_random_model
 from tests.engine.text.test_languages import translator
-from tests.web.node import DIST, ENGINES, WEB, missing, newer_file, run_jobs
+from tests.web.node import DIST, ENGINES, WEB, missing, newer_file, run_jobs, run_program
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
@@ -45,14 +45,6 @@ def test_the_download_of_the_engine_is_small(engine: str) -> None:
     assert compressed_size(engine, "gzipSync") <= MOST_BYTES
     # With the scripts, as most static hosts send them.
     assert sum(compressed_size(name, "brotliCompressSync") for name in (engine, "worker.js", "index.js")) <= MOST_BYTES
-
-
-def run_program(name: str, *arguments: str | Path) -> Any:
-    """Return the JSON that a program of this folder prints."""
-    command = ["node", *map(str, (Path(__file__).with_name(name), *arguments))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
 
 
 @pytest.fixture
@@ -134,6 +126,8 @@ export async function translated(text: string): Promise<[string, ModelInfo]> {
   return [await translator.translate(text, options), translator.info];
 }
 export const cancelled: Error = new CancelledError();
+// @ts-expect-error: it is not public.
+export { namedError } from "pocketmt";
 """
 
 

@@ -13,6 +13,7 @@ from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.translator import LONGEST_SEGMENT
 from pocketmt.model_file import open_model
 from pocketmt.sentences import translation_spans
+from pocketmt.text.normalization import normalize
 from pocketmt.text.stored_vocabulary import StoredVocabulary
 from pocketmt.text.vocabulary import Vocabulary
 from tests.web.node import missing, run_jobs
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 LETTERS = [
     *(chr(code) for code in range(32, 592)),
     *"   \u2581\u3000\u00a0\u200b\ufeff\U0001f600",
+    *"\u00ad\u061c\u200c\u200e\u200f\u202a\u202e\u2060\u2066\u2069",
     *"\U0001f468\u200d\u0301\ufb01\u212b\uff21\u2460\u0e33\uac00\u1100\t\n\r\x85\0",
 ]
 WORDS = [
@@ -128,6 +130,14 @@ def test_sentences_are_those_of_python(language: str) -> None:
     for line, spans in zip(lines, found["result"], strict=True):
         expected = translation_spans(line, language, split=True, longest=50_000)
         assert spans == [[line[each.start : each.end], each.reason is None] for each in expected], repr(line)
+
+
+def test_normalized_lines_are_those_of_python(tmp_path: Path) -> None:
+    (tmp_path / "model").write_bytes(trained("unigram", vocab_size=700, pad_id=0, bos_id=1, eos_id=2, unk_id=3))
+    lines = [*made_lines(400), *(chr(code) for code in range(0xA0, 0x3000)), "u\u00ad\u0308ber", "\ufeff\u200b"]
+    [found] = run_jobs([{"kind": "normalized", "path": str(tmp_path / "model"), "lines": lines}])
+    differing = [line for line, each in zip(lines, found["result"], strict=True) if each != normalize(line)]
+    assert not differing
 
 
 @pytest.mark.parametrize("normalization", ["nfkc", "none"])

@@ -78,11 +78,15 @@ def test_every_scheme_and_architecture(models: list[Path], engine: str) -> None:
     assert not differing
 
 
-def test_byte_order_marks() -> None:
-    name, lines = BUNDLED[0], ["\ufeff", " \ufeff ", "\ufeff\x1f", "\x1f", "A man. \ufeff"]
+def test_invisible_characters() -> None:
+    name, lines = (
+        BUNDLED[0],
+        ["\ufeff", " \u200b ", "\ufeff\x1f", "\x1f", "A man. \ufeff", "\u200eA man.\u200b Two d\u00adogs."],
+    )
     [found] = run_jobs([{"kind": "lines", "path": str(resolve_model(name)), "lines": lines}])
     assert found == {"result": Translator(name).translate(lines)}
-    assert found["result"][0] == "\ufeff"
+    assert found["result"][:4] == [""] * 4
+    assert found["result"][5] == Translator(name).translate(["A man.  Two dogs."])[0]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -27,7 +27,11 @@ export async function download(
   report: (progress: Progress) => void,
 ): Promise<Download> {
   const nothing = async (): Promise<void> => {};
-  if (NODE && url.startsWith("file:")) return { bytes: await readFile(url), mayBeOld: false, keep: nothing };
+  if (NODE && url.startsWith("file:")) {
+    const bytes = await readFile(url);
+    report({ loadedBytes: bytes.length, totalBytes: bytes.length });
+    return { bytes, mayBeOld: false, keep: nothing };
+  }
   const cache = cached ? await openCache() : undefined;
   const readKept = async (): Promise<Download | undefined> => {
     const found = await cache?.match(url);
@@ -73,8 +77,17 @@ async function fetchFile(
   } catch (error) {
     if (error instanceof DownloadError) throw error;
     if (signal.aborted) throw new CancelledError(`${url}: the download was cancelled`);
-    throw new DownloadError(`${url}: cannot be downloaded: ${String(error)}`);
+    throw new DownloadError(`${url}: cannot be downloaded: ${withCause(error)}`);
   }
+}
+
+/** Describes an error of `fetch`, whose cause alone has the reason in Node. */
+function withCause(error: unknown): string {
+  const { cause } = Object(error) as { cause?: unknown };
+  if (cause === undefined) return String(error);
+  // The error of several addresses that refused has no message.
+  const { message, code } = Object(cause) as { message?: string; code?: string };
+  return `${String(error)}: ${message || code || String(cause)}`;
 }
 
 async function readAll(
@@ -126,6 +139,6 @@ async function compileFile(url: URL): Promise<WebAssembly.Module> {
     return await WebAssembly.compile(await response.arrayBuffer());
   } catch (error) {
     if (error instanceof DownloadError || error instanceof WebAssembly.CompileError) throw error;
-    throw new DownloadError(`${url}: cannot be downloaded: ${String(error)}`);
+    throw new DownloadError(`${url}: cannot be downloaded: ${withCause(error)}`);
   }
 }

@@ -22,15 +22,3 @@ export class DownloadError extends PocketMTError {
 export class CancelledError extends PocketMTError {
   override name = "CancelledError";
 }
-
-const CLASSES: Readonly<Record<string, new (message: string) => PocketMTError>> = {
-  ModelFileError,
-  EngineError,
-  DownloadError,
-  CancelledError,
-};
-
-/** Returns an error of the class with this name, for an error that comes from another thread. */
-export function namedError(name: string, message: string): Error {
-  return new (CLASSES[name] ?? PocketMTError)(message);
-}

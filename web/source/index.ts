@@ -1,4 +1,5 @@
 /** Translation in workers, in browsers and in Node. */
+import { type Names, SEARCH_OPTIONS, checkLines, checkOptions } from "./arguments.js";
 import { EngineError } from "./errors.js";
 import type { Progress } from "./messages.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
@@ -9,7 +10,7 @@ export type { ModelInfo, Progress };
 
 /** Options of `Translator.load`. */
 export interface LoadOptions {
-  /** Called while the file is downloaded. */
+  /** Called while the file is downloaded; in Node, once for a file that is read from the disk. */
   onProgress?: (progress: Progress) => void;
   /** Whether the file is kept in the browser's Cache Storage (default true). */
   cache?: boolean;
@@ -32,6 +33,8 @@ export interface TranslateOptions extends SearchOptions {
   onTime?: (milliseconds: number) => void;
 }
 
+const LOAD_OPTIONS: Names<LoadOptions> = { onProgress: true, cache: true, digest: true, workers: true, signal: true };
+const TRANSLATE_OPTIONS: Names<TranslateOptions> = { ...SEARCH_OPTIONS, signal: true, onTime: true };
 const LINE_BREAK = /(\r\n|[\r\n])/;
 const MOST_WORKERS = 64;
 const LINE_COST = 20; // characters that take as long as what each line takes besides its text
@@ -48,9 +51,10 @@ export class Translator {
    *
    * @param url of a `*.pocketmt` file; in Node, a path too.
    * @returns as soon as the first worker is ready; the others join when they are.
-   * @throws DownloadError, ModelFileError, EngineError or CancelledError.
+   * @throws DownloadError, ModelFileError, EngineError or CancelledError; TypeError for an unknown option.
    */
   static async load(url: string | URL, options: LoadOptions = {}): Promise<Translator> {
+    checkOptions(options, LOAD_OPTIONS);
     const { cache = true, digest, signal, onProgress, workers = 1 } = options;
     if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS)
       throw new EngineError(`workers is ${workers}, it must be a whole number from 1 to ${MOST_WORKERS}`);
@@ -78,11 +82,13 @@ export class Translator {
     return this.threads.filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Translates a text, whose line breaks stay as they are. */
+  /** Translates a text, whose line breaks stay as they are. Throws TypeError for another argument or an unknown option. */
   translate(text: string, options?: TranslateOptions): Promise<string>;
   /** Translates each line by itself. */
   translate(lines: readonly string[], options?: TranslateOptions): Promise<string[]>;
   async translate(given: string | readonly string[], options: TranslateOptions = {}): Promise<string | string[]> {
+    if (typeof given !== "string") checkLines(given, "text must be a string or an array of strings");
+    checkOptions(options, TRANSLATE_OPTIONS);
     const { signal, onTime, ...search } = options;
     const parts = typeof given === "string" ? given.split(LINE_BREAK) : [];
     const lines = typeof given === "string" ? parts.filter((_, index) => index % 2 === 0) : given;

@@ -1,4 +1,5 @@
 /** Translation in the calling thread: what a worker runs. */
+import { SEARCH_OPTIONS, checkLines, checkOptions } from "./arguments.js";
 import { Engine, type EngineOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { type ChosenLanguages, Languages } from "./languages.js";
@@ -7,6 +8,7 @@ import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
+import { removeInvisible } from "./text/unicode.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
 
 export { hasRelaxedSimd } from "./relaxed_simd.js";
@@ -74,8 +76,11 @@ export class LocalTranslator {
    * Translates lines of any number of sentences.
    *
    * @param between is awaited between batches; if it throws, the translation ends.
+   * @throws EngineError; TypeError for anything but an array of strings, and for an unknown option.
    */
   async translate(lines: readonly string[], options: SearchOptions = {}, between = nothing): Promise<string[]> {
+    checkLines(lines);
+    checkOptions(options, SEARCH_OPTIONS);
     const languages = this.languages.choose(options.sourceLanguage, options.targetLanguage);
     const forced = languages.forced === undefined ? [] : [languages.forced];
     const search = this.engineOptions(options, forced.length);
@@ -117,7 +122,8 @@ export class LocalTranslator {
   }
 
   private divide(given: string, languages: ChosenLanguages): { parts: Part[]; prefix: number[] } {
-    const [named, line] = this.languages.namedBy(given);
+    // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
+    const [named, line] = this.languages.namedBy(removeInvisible(given));
     const parts = divideLine(line, this.source, languages.sentences, this.split);
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
     return { parts, prefix };

@@ -1,5 +1,5 @@
 /** One worker with a model. */
-import { CancelledError, EngineError, namedError } from "./errors.js";
+import { CancelledError, DownloadError, EngineError, ModelFileError, PocketMTError } from "./errors.js";
 import type { FromWorker, Progress, ToWorker } from "./messages.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
 
@@ -13,7 +13,17 @@ export interface File {
 interface Host {
   postMessage(message: ToWorker): void;
   terminate(): unknown;
+  // Whether it keeps Node running. Workers of browsers have neither.
+  ref?(): void;
+  unref?(): void;
 }
+
+const ERRORS: Readonly<Record<string, new (message: string) => PocketMTError>> = {
+  ModelFileError,
+  EngineError,
+  DownloadError,
+  CancelledError,
+};
 
 /** Lines, and how long their translation took. */
 export type Translated = Extract<FromWorker, { kind: "translated" }>;
@@ -89,6 +99,7 @@ export class Thread {
     return new Promise<FromWorker>((resolve, reject) => {
       host.postMessage(message); // throws if it cannot be copied
       this.waiting.set(id, { done: resolve, failed: reject });
+      host.ref?.();
       cancel = (): void => {
         host.postMessage({ kind: "cancel", id });
         reject(cancelled()); // The worker may be in a batch, and answers when it has ended.
@@ -104,8 +115,9 @@ export class Thread {
     }
     const waiting = this.waiting.get(message.id);
     this.waiting.delete(message.id);
+    if (this.waiting.size === 0) this.host?.unref?.(); // A program may end without close().
     if (message.kind === "failed") {
-      waiting?.failed(namedError(message.name, message.message));
+      waiting?.failed(new (ERRORS[message.name] ?? PocketMTError)(message.message));
       return;
     }
     this.about = message.info;

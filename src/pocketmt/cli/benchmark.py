@@ -94,14 +94,13 @@ def benchmark(
     """
     from dataclasses import asdict, replace
 
-    from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.model_file import measure_speed
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.tables import look_up, write_value
-    from pocketmt.interop.temporary import model_file_of
+    from pocketmt.packing.model_path import model_path
 
     record = measure_speed(
-        resolve_model(model_file_of(model)),
+        model_path(model),
         text,
         beam_size=beam_size,
         mode=mode,

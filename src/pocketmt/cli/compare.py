@@ -7,6 +7,7 @@ import click
 from pocketmt.atomic_file import atomic_write, check_output
 from pocketmt.cli.options import (
     FILE,
+    GivenOnce,
     beam_size_option,
     check_replaces_nothing,
     source_language_option,
@@ -35,7 +36,7 @@ from pocketmt.progress import ProgressLine
     multiple=True,
     help="Reference translations, line by line. Repeat the option for several references of each line.",
 )
-@click.option("--output", "-o", type=FILE, default=None, help="Page to write (HTML).")
+@click.option("--output", "-o", cls=GivenOnce, type=FILE, default=None, help="Page to write (HTML).")
 @click.option("--json", "json_path", type=FILE, default=None, help="Record to write (JSON).")
 @click.option("--lines", type=click.IntRange(1), default=None, help="Only the first lines of the text (default: all).")
 @click.option(

@@ -11,6 +11,7 @@ from pocketmt.cli.options import (
     FILE,
     FileSize,
     FiniteRange,
+    GivenOnce,
     check_model,
     check_replaces_nothing,
     description_option,
@@ -54,7 +55,7 @@ def _show_recipe(recipe: "Recipe") -> None:
 @click.command(short_help="Compress a model by a recipe.")
 @click.argument("model")
 @click.argument("recipe", required=False)
-@click.option("--output", "-o", type=FILE, default=None, help="The model file to write (*.pocketmt).")
+@click.option("--output", "-o", cls=GivenOnce, type=FILE, default=None, help="The model file to write (*.pocketmt).")
 @click.option(
     "--folder",
     type=FILE,
@@ -246,11 +247,11 @@ def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path 
         from pocketmt.compression.matrix_by_matrix import compress_matrix_by_matrix
 
         compress_matrix_by_matrix(task, recipe, output, ProgressLine("quantized", "matrices").update)
-        _show_result(output)
+        _show_result(task, output)
         return
     if output is not None:
         compress_run(task, recipe, output)
-        _show_result(output)
+        _show_result(task, output)
         return
     scores = ", ".join(f"{name} {value:.4g}" for name, value in score_run(task, recipe).items())
     click.echo(f"{task.folder}: {scores}; no model file was requested", err=True)
@@ -277,15 +278,16 @@ def _compress_to_target(
     )
     scored = ProgressLine("scored", "networks").update
     compress_run_to(target, task, output, scored=scored, chosen=_show_chosen)
-    _show_result(output)
+    _show_result(task, output)
 
 
-def _show_result(output: Path) -> None:
+def _show_result(task: "CompressionTask", output: Path) -> None:
     name = quoted(output)
     show_model_file(
         output,
         f"pocketmt translate --model {name} < TEXT",
         f"pocketmt shortlist {name} --source TRAINING.SOURCE --target TRAINING.TARGET --output {name}",
+        made_from=task.run,
     )
 
 

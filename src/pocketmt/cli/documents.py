@@ -95,7 +95,8 @@ class RecordOptions(NamedTuple):
             (formatted or None, "--n-best, --scores, --alignment and --json", ("text",)),
         ):
             if value is not None and format not in formats:
-                raise click.UsageError(f"{option} goes with --format {' or '.join(formats)}, not {format}.")
+                verb = "go" if " and " in option else "goes"
+                raise click.UsageError(f"{option} {verb} with --format {' or '.join(formats)}, not {format}.")
         by_number = format == "tsv" and (self.column is None or self.column.isdecimal())
         if by_number and self.translation_field is not None:
             raise click.UsageError("For TSV, --translation-field goes with --column and the name of a column.")

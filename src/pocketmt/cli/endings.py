@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 # Largest model dimension of the students whose few bits docs/appendices/speed-students.md compares with 8 bits, and
 # docs/appendices/speed.md with AVX2 alone. A test compares the figures of the notes with the records.
 SMALL: Final = 256
+FULL_BITS: Final = 16  # of weights that are not quantized, or more
 BINARY_CODES: Final = (
     "note: in a model this small, binary codes save bytes but not always time: they translate one sentence "
     "with --beam-size 1 at 1.03 to 1.61 times the speed of 8 bits, and in batches or with a larger beam at 0.77 to "
@@ -23,13 +24,19 @@ FOUR_BITS: Final = (
 )
 
 
-def show_model_file(path: Path, *commands: str) -> None:
-    """Print the size of a model file, how many times smaller it is, its validation BLEU, and the next commands."""
+def show_model_file(path: Path, *commands: str, made_from: Path | str | None = None) -> None:
+    """Print the size of a model file, how many times smaller it is, its validation BLEU, and the next commands.
+
+    Args:
+        path: of the model file.
+        commands: to type next.
+        made_from: the model that it was made from: a folder, a file or a bundled name. A model file that is not larger
+            is named.
+    """
     from pocketmt.model_file.report import TOKENIZATION, bleu_title, equal_tokenization, inspect_model
 
     report = inspect_model(path)
-    ratio = report.float32_file_bytes / report.file_bytes
-    parts = [f"{report.file_bytes:,} bytes", f"{ratio:.1f} times smaller than in float32"]
+    parts = [f"{report.file_bytes:,} bytes", *_size_compared(report, made_from)]
     bleu = report.training.get("validation_bleu")
     compression = report.training.get("compression")
     scores = compression if isinstance(compression, dict) else {}
@@ -47,6 +54,29 @@ def show_model_file(path: Path, *commands: str) -> None:
     if note := speed_note(report):
         click.echo(note, err=True)
     show_next(*commands)
+
+
+def _size_compared(report: "ModelReport", made_from: Path | str | None) -> list[str]:
+    """Return how the size of a model file compares with that of the file it was made from, or in float32, in words."""
+    earlier = None if made_from is None else _report_of_file(made_from)
+    if earlier is not None and report.file_bytes >= earlier.file_bytes:
+        bits = sorted(matrix.code_bits for matrix in earlier.matrices)
+        few = f"{bits[0]:.3g} to {bits[-1]:.3g}" if bits[0] < bits[-1] else f"{bits[0]:.3g}"
+        compared = "larger than" if report.file_bytes > earlier.file_bytes else "as large as"
+        which = f", which is in {few} bits already" if bits[-1] < FULL_BITS else ""
+        return [f"{compared} {made_from} ({earlier.file_bytes:,} bytes){which}"]
+    ratio = f"{report.float32_file_bytes / report.file_bytes:.1f}"
+    return [f"{ratio} times smaller than in float32"] if float(ratio) > 1 else []
+
+
+def _report_of_file(model: Path | str) -> "ModelReport | None":
+    """Return the report of a model file or a bundled model; None for a run or a model of another toolkit."""
+    from pocketmt.engine.bundled import resolve_model
+    from pocketmt.interop.formats import recognize
+    from pocketmt.model_file.report import inspect_model
+
+    path = resolve_model(model)
+    return inspect_model(path) if path.is_file() and recognize(path) is None else None
 
 
 def speed_note(report: "ModelReport") -> str:

@@ -109,14 +109,14 @@ def evaluate(
     from dataclasses import replace
 
     from pocketmt.evaluation.model_file import evaluate_model
-    from pocketmt.interop.temporary import model_file_of
+    from pocketmt.packing.model_path import model_path
 
     record = evaluate_model(
-        str(model_file_of(model)),
+        str(model_path(model)),
         source,
         references or (source,),
         beam_size=beam_size,
-        baseline=None if baseline is None else str(model_file_of(baseline)),
+        baseline=None if baseline is None else str(model_path(baseline)),
         workers=workers,
         shortlist=shortlist,
         device=device,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE
+from pocketmt.cli.options import FILE, GivenOnce
 from pocketmt.interop.formats import FORMATS
 
 TARGETS = [format.name for format in FORMATS.values() if format.write is not None]
@@ -13,7 +13,9 @@ TARGETS = [format.name for format in FORMATS.values() if format.write is not Non
 @click.command(short_help="Write a model for another toolkit.")
 @click.argument("model")
 @click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="The format to write.")
-@click.option("--output", "-o", type=FILE, required=True, help="The folder to write, which must not exist yet.")
+@click.option(
+    "--output", "-o", cls=GivenOnce, type=FILE, required=True, help="The folder to write, which must not exist yet."
+)
 def export(model: str, target: str, output: Path) -> None:
     """Write MODEL in a format that other toolkits read.
 
@@ -26,14 +28,21 @@ def export(model: str, target: str, output: Path) -> None:
       pocketmt export my.pocketmt --to ctranslate2 --output my-ctranslate2
       pocketmt export my.pocketmt --to hugging-face --output my-hugging-face
     """
-    from pocketmt.engine.bundled import resolve_model
+    from pocketmt.errors import InteropError
     from pocketmt.interop.exporting import write_folder
-    from pocketmt.interop.temporary import model_file_of
     from pocketmt.model_file import open_model
     from pocketmt.packing.foreign import foreign_model_of
+    from pocketmt.packing.model_path import model_path
 
-    with open_model(resolve_model(model_file_of(model))) as file:
-        notes = write_folder(foreign_model_of(file), FORMATS[target], output)
+    with open_model(model_path(model)) as file:
+        try:
+            notes = write_folder(foreign_model_of(file), FORMATS[target], output)
+        except InteropError as error:
+            others = ", ".join(name for name in TARGETS if name != target)
+            raise InteropError(
+                f"{model} cannot be exported to {target}: {error}. Try another format ({others}); "
+                "docs/guides/other-models.md says what the bundled models can be exported to"
+            ) from error
     for note in notes:
         click.echo(f"note: {note}", err=True)
     size = sum(each.stat().st_size for each in output.iterdir())

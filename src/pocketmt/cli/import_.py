@@ -8,7 +8,14 @@ import click
 
 from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, EncodableText, description_option, licence_option, warn_of_languages
+from pocketmt.cli.options import (
+    FILE,
+    EncodableText,
+    GivenOnce,
+    description_option,
+    licence_option,
+    warn_of_languages,
+)
 
 if TYPE_CHECKING:
     from pocketmt.model_file.metadata import ModelMetadata
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("import", short_help="Make a model file from a model of another toolkit.")
 @click.argument("source", type=FILE)
-@click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
+@click.option("--output", "-o", cls=GivenOnce, type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @click.option(
     "--source-language",
     type=EncodableText(),

@@ -19,9 +19,8 @@ def inspect(model: str, as_json: bool) -> None:
       pocketmt inspect everyday-en-de
       pocketmt inspect my.pocketmt --json
     """
-    from pocketmt.engine.bundled import resolve_model
-    from pocketmt.interop.temporary import model_file_of
     from pocketmt.model_file.report import inspect_model
+    from pocketmt.packing.model_path import model_path
 
-    report = inspect_model(resolve_model(model_file_of(model)))
+    report = inspect_model(model_path(model))
     click.echo(report.to_json() if as_json else report.to_text())

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +37,21 @@ class LocalFile(click.Path):
 
 
 FILE = LocalFile()
+
+
+class GivenOnce(click.Option):
+    """An option that is refused if it is given twice: click would leave out all but the last file without a word."""
+
+    def __init__(self, names: Sequence[str], **settings: Any) -> None:
+        super().__init__(names, multiple=True, callback=self._only, **settings)
+
+    @staticmethod
+    def _only(context: click.Context, option: click.Parameter, values: Sequence[Any]) -> Any:
+        if len(values) > 1:
+            times = f"{option.opts[0]} is given {len(values)} times"
+            raise click.UsageError(f"{times}: give it once, and run the command again for another.", context)
+        return values[0] if values else None
+
 
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -170,6 +185,7 @@ parallel_output_option = click.option(
     "--output",
     "-o",
     "outputs",
+    cls=GivenOnce,
     type=FILE,
     nargs=2,
     required=True,
@@ -212,7 +228,7 @@ def check_replaces_nothing(outputs: Iterable[Path | str | None], inputs: Iterabl
 
     Raises ConfigurationError as `check_not_read` does.
     """
-    given = [Path(path) for path in inputs if path is not None]
+    given = [Path(path) for path in inputs if path is not None and not _is_bundled(path)]
     files = [*given, *(folder / name for folder in given for name in RUN_FILES)]
     check_not_read((Path(path) for path in outputs if path is not None), [path for path in files if path.is_file()])
 
@@ -256,18 +272,28 @@ def check_model(name: str) -> None:
 
     Raises ModelFileError if it is a file of another kind, and DataError if there is nothing of this name.
     """
-    from pocketmt.engine.bundled import bundled_models
     from pocketmt.interop.formats import recognize
     from pocketmt.model_file import open_model
 
+    if _is_bundled(name):
+        return
     path = Path(name)
     if path.is_file() and recognize(path) is None:
         open_model(path, check_digest=False).close()
-    elif not path.exists() and name not in bundled_models():
+    elif not path.exists():
         raise DataError(
             f"{name}: no such folder, model file or bundled model: give the folder of a run, which `pocketmt train` "
             "writes, or a model file (*.pocketmt), which `pocketmt import` writes"
         )
+
+
+def _is_bundled(name: Path | str) -> bool:
+    """Return whether a string, which may also be the name of a file, names a bundled model."""
+    if isinstance(name, Path):
+        return False  # Without the time to import the engine.
+    from pocketmt.engine.bundled import bundled_model
+
+    return bundled_model(name) is not None
 
 
 def warn_of_languages(languages: Iterable[str]) -> None:

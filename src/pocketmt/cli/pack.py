@@ -7,6 +7,7 @@ import click
 from pocketmt.cli.endings import quoted, show_model_file
 from pocketmt.cli.options import (
     FILE,
+    GivenOnce,
     check_replaces_nothing,
     check_run,
     description_option,
@@ -25,7 +26,7 @@ from pocketmt.cli.options import (
     show_default=True,
     help="Storage of the weights: full precision, 8 bits, 7 bits (faster with AVX2), or 4 bits on a logarithmic scale.",
 )
-@click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
+@click.option("--output", "-o", cls=GivenOnce, type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @entropy_coding_option
 @licence_option
 @description_option
@@ -41,6 +42,9 @@ def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: st
     """
     check_run(run)
     check_replaces_nothing([output], [run])
+    from pocketmt.model_file.writer import check_model_output
+
+    check_model_output(output)  # Before PyTorch is loaded, which takes seconds.
     from pocketmt.packing.run import pack_run
 
     pack_run(run, scheme, output, licence=licence, description=description, entropy_coding=entropy_coding)

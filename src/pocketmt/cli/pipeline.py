@@ -5,14 +5,19 @@ from pathlib import Path
 import click
 
 from pocketmt.cli.endings import quoted, show_next
-from pocketmt.cli.options import FILE, warn_of_languages
+from pocketmt.cli.options import FILE, GivenOnce, warn_of_languages
 from pocketmt.progress import ProgressLine
 
 
 @click.command(short_help="Run the full pipeline: train teachers, distil, train a student, compress it.")
 @click.argument("configuration", type=FILE)
 @click.option(
-    "--output", "-o", type=FILE, required=True, help="Folder for all results; the small model is model.pocketmt."
+    "--output",
+    "-o",
+    cls=GivenOnce,
+    type=FILE,
+    required=True,
+    help="Folder for all results; the small model is model.pocketmt.",
 )
 def pipeline(configuration: Path, output: Path) -> None:
     """Make a small, fast model as CONFIGURATION, a TOML file, describes.

@@ -48,7 +48,7 @@ def _proxies(context: click.Context, parameter: click.Parameter, values: tuple[s
 
 
 @click.command(short_help="Serve translations over HTTP, with a web page.")
-@click.argument("models", nargs=-1, type=FILE)
+@click.argument("models", nargs=-1)
 @click.option(
     "--host",
     type=EncodableText(),
@@ -108,7 +108,7 @@ def _proxies(context: click.Context, parameter: click.Parameter, values: tuple[s
     "--web", is_flag=True, help="Serve the page that translates in the browser, and the model files, without an API."
 )
 def serve(
-    models: tuple[Path, ...],
+    models: tuple[str, ...],
     host: str,
     port: int,
     beam_size: int,

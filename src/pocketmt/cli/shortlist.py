@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.atomic_file import check_output
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import (
     FILE,
+    GivenOnce,
     beam_size_option,
     check_replaces_nothing,
     json_option,
     require_both_sides,
 )
-from pocketmt.interop.temporary import model_file_of
+from pocketmt.cli.streams import warn
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.progress import ProgressLine
 from pocketmt.text.corpus import both_sides
@@ -53,7 +53,9 @@ TOP_K = FREQUENT = 50
     type=click.IntRange(1),
     help=f"Most frequent target pieces to keep for all sentences (default: {FREQUENT}).",
 )
-@click.option("--output", "-o", type=FILE, help="The model file to write (*.pocketmt). It may be MODEL itself.")
+@click.option(
+    "--output", "-o", cls=GivenOnce, type=FILE, help="The model file to write (*.pocketmt). It may be MODEL itself."
+)
 @click.option("--recall-source", type=FILE, help="Held-out text to measure recall on, as --source.")
 @click.option("--recall-target", type=FILE, help="Reference translation of that text, line by line.")
 @beam_size_option
@@ -90,12 +92,15 @@ def shortlist(
     _check_usage(source, target, alignments, top_k or frequent, like, output, recall_source, recall_target)
     if output is not None and output.resolve() != Path(model).resolve():
         check_replaces_nothing([output], [source, target, alignments, like, recall_source, recall_target])
-    from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
+    from pocketmt.model_file.writer import check_model_output
+    from pocketmt.packing.model_path import model_path
     from pocketmt.packing.shortlist import add_shortlist, held_shortlist
 
-    path = resolve_model(model_file_of(model))
+    if output is not None:
+        check_model_output(output)
+    path = model_path(model)
     if source is not None:
         found = _learn(path, source, target, alignments, top_k or TOP_K, frequent or FREQUENT, beam_size)
     else:
@@ -138,6 +143,7 @@ def _learn(
             frequent=frequent,
             alignments=alignments,
             iterated=ProgressLine("IBM model 1:", "iterations").update,
+            warn=warn,
         )
 
 
@@ -165,8 +171,6 @@ def _check_usage(
         raise click.UsageError("Give --output, or a text to measure recall on: --recall-source and --recall-target.")
     if output is not None and source is None and like is None:
         raise click.UsageError("Give text to learn from, --source and --target, or --like.")
-    if output is not None:
-        check_output(output)
     if alignments is not None and source is not None:
         require_both_sides(source, target, "--target")
     if recall_source is not None:

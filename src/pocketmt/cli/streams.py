@@ -25,11 +25,14 @@ READ_BYTES = 1 << 16
 def open_input(path: Path | str | None) -> Iterator[BinaryIO | gzip.GzipFile]:
     """Open a file or an address for reading, decompressed if its name ends in .gz, or stdin if the path is None.
 
-    Raises DataError if stdin is closed or gzip data is damaged, and as `open_address` does.
+    If stdin is a terminal, a line on stderr says so. Raises DataError if stdin is closed or gzip data is damaged, and
+    as `open_address` does.
     """
     if path is None:
         if sys.stdin is None:
             raise DataError("stdin is closed: pipe text to it, or name a file with --input FILE")
+        if sys.stdin.isatty():
+            print("reading lines from the keyboard; Ctrl-D ends", file=sys.stderr)
         yield sys.stdin.buffer
         return
     with open_address(path) if isinstance(path, str) else path.open("rb") as stream:

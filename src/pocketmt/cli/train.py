@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from pocketmt.cli.endings import quoted, show_next
-from pocketmt.cli.options import FILE, warn_of_languages
+from pocketmt.cli.options import FILE, GivenOnce, warn_of_languages
 from pocketmt.models.presets import PRESETS
 
 
@@ -14,7 +14,9 @@ from pocketmt.models.presets import PRESETS
     epilog=f"Presets that [model] may name: {', '.join(PRESETS)}.",
 )
 @click.argument("configuration", type=FILE)
-@click.option("--output", "-o", type=FILE, required=True, help="Folder of the run: weights, vocabulary and log.")
+@click.option(
+    "--output", "-o", cls=GivenOnce, type=FILE, required=True, help="Folder of the run: weights, vocabulary and log."
+)
 def train(configuration: Path, output: Path) -> None:
     """Train the model that CONFIGURATION, a TOML file, describes.
 

@@ -7,7 +7,7 @@ import click
 
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
 from pocketmt.cli.documents import RecordOptions, record_options
-from pocketmt.cli.options import DEFAULT_MODEL, check_replaces_nothing, option_name, translator_options
+from pocketmt.cli.options import DEFAULT_MODEL, GivenOnce, check_replaces_nothing, option_name, translator_options
 from pocketmt.cli.search import SearchChoices, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
@@ -16,7 +16,23 @@ if TYPE_CHECKING:
     from pocketmt.text.formats.format import FormatName
 
 
-@click.command(short_help="Translate text, line by line.")
+class TextCommand(click.Command):
+    """A command that takes text on stdin, and says so if text is given as an argument."""
+
+    allow_extra_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as a command does; click.UsageError if arguments are left."""
+        left = super().parse_args(ctx, args)
+        if left:
+            given = " ".join(left)
+            raise click.UsageError(
+                f"Got unexpected arguments ({given}): text is read from standard input, or from --input FILE.", ctx
+            )
+        return left
+
+
+@click.command(cls=TextCommand, short_help="Translate text, line by line.")
 @click.option(
     "--model",
     "-m",
@@ -28,6 +44,7 @@ if TYPE_CHECKING:
     "--input",
     "-i",
     "input_path",
+    cls=GivenOnce,
     type=FileOrAddress(),
     help="Text to translate; gzip if its name ends in .gz (default: stdin). May be an address (s3://...).",
 )
@@ -35,6 +52,7 @@ if TYPE_CHECKING:
     "--output",
     "-o",
     "output_path",
+    cls=GivenOnce,
     type=FileOrAddress(),
     help="File to write; gzip if its name ends in .gz (default: stdout). A folder with --ray.",
 )
@@ -92,11 +110,11 @@ def translate(
       pocketmt translate --ray auto --input s3://bucket/news.en.gz --output s3://bucket/news.de
     """
     from pocketmt.engine.translator import Translator
-    from pocketmt.interop.temporary import model_file_of
+    from pocketmt.packing.model_path import model_path
 
     format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
     check_replaces_nothing([output_path], [model, input_path, search.terms_file])
-    model_file = model_file_of(model)
+    model_file = model_path(model)
     translator_choices["longest_sentence"] = longest_sentence
     cluster = on_cluster.cluster(
         given_workers(translator_choices["workers"]), format_name, output_path, translator_choices["device"]

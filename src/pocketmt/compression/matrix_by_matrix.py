@@ -12,7 +12,6 @@ from typing import IO, Final
 import msgspec
 from torch import Tensor
 
-from pocketmt.atomic_file import check_output
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.error_compensation import collect_hessians
 from pocketmt.compression.plan import Plan, PlannedStage
@@ -24,7 +23,7 @@ from pocketmt.compression.texts import parallel_text, teacher_of, with_translati
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file import ModelFile
 from pocketmt.model_file.container.mapped_pages import release_pages
-from pocketmt.model_file.writer import StreamedTensor, write_model
+from pocketmt.model_file.writer import StreamedTensor, check_model_output, write_model
 from pocketmt.models.networks import network_of
 from pocketmt.packing.contents import FLOAT32, contents_of
 from pocketmt.packing.decoded import mapped_model
@@ -65,10 +64,10 @@ def compress_matrix_by_matrix(
         DataError, ModelFileError: as `compress_run` does.
     """
     check_outcome(recipe)
-    check_output(output)
+    check_model_output(output)
     if task.entropy_coding:
         raise ConfigurationError("entropy coding needs the whole file in memory: leave out --entropy-coding")
-    with compression_folder(task.folder), mapped_model(str(task.run)) as (mapped, file):
+    with compression_folder(task.folder), mapped_model(task.run) as (mapped, file):
         model = configured(mapped, task.configuration)
         plan = make_plan(recipe, model.architecture)
         stage = _only_stage(plan)

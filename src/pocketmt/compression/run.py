@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from pocketmt.atomic_file import check_output
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.activations.matrix_inputs import packed_input_quantization
 from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, RunFingerprint, execute
@@ -18,6 +17,7 @@ from pocketmt.compression.planning import make_plan
 from pocketmt.compression.pruning.sublayers import architecture_of
 from pocketmt.compression.stage_result import StageResult
 from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.writer import check_model_output
 from pocketmt.packing.activation_ranges import check_storable
 from pocketmt.packing.contents import FLOAT32, PackingOptions, TrainedRanges, contents_of
 from pocketmt.packing.decoded import read_model
@@ -68,7 +68,7 @@ class CompressionTask:
 
     def read_model(self) -> TrainedModel:
         """Return the trained model with the configuration to use; raises as `read_model` and `configured` do."""
-        return configured(read_model(str(self.run)), self.configuration)
+        return configured(read_model(self.run), self.configuration)
 
 
 def configured(model: TrainedModel, configuration: Configuration | None) -> TrainedModel:
@@ -120,7 +120,7 @@ def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:
     Raises as `compress_in_folder` does, and LockedError if another process is working in the folder.
     """
     check_outcome(recipe)
-    check_output(output)
+    check_model_output(output)
     with compression_folder(task.folder):
         return compress_in_folder(task, recipe, output)
 
@@ -133,7 +133,7 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
     DivergedError where the loss of the result is not finite.
     """
     check_outcome(recipe)
-    check_output(output)
+    check_model_output(output)
     model = task.read_model()
     plan = make_plan(recipe, model.architecture)
     activations = plan.stages[-1].activations

@@ -17,6 +17,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from pocketmt.engine.bundled import bundled_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.recipes.catalogue import find_recipe
@@ -110,6 +111,8 @@ def _check_without_references(path: Path, settings: PipelineSettings) -> None:
 
 
 def _teacher(name: str, folder: Path) -> Configuration | str:
+    if bundled_model(name) is not None:
+        return name
     path = absolute_path(name, folder)
     if path.endswith(".toml"):
         return read_configuration(Path(path))

@@ -15,11 +15,11 @@ from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.distillation.configuration import Pipeline
 from pocketmt.distillation.teachers import Teachers
 from pocketmt.distillation.texts import Text, distill
-from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.folder_lock import locked
-from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import open_model
+from pocketmt.model_file.writer import check_model_output
+from pocketmt.packing.model_path import model_path
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.run import pack_run
 from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
@@ -188,7 +188,7 @@ def _check_replaced(student: Data, teacher: str, learnt: Vocabulary | Data) -> N
 
 
 def _check_outputs(pipeline: Pipeline, folder: Path) -> None:
-    """Raise ConfigurationError if a file of the results is one that is read."""
+    """Raise ConfigurationError if a file of the results is one that is read, or a model would replace another file."""
     student = pipeline.student.data
     outputs = [folder / MODEL, folder / COMPRESSED, *_distilled_files(pipeline, folder)]
     if student.plain_validation_text:
@@ -198,6 +198,8 @@ def _check_outputs(pipeline: Pipeline, folder: Path) -> None:
         read += data.training_sources if data.plain_training_text else chain.from_iterable(data.training_files)
         read += [Path(data.validation_source)] if data.plain_validation_text else data.validation_files
     check_not_read(outputs, read)
+    for model in (folder / MODEL, folder / COMPRESSED) if folder.is_dir() else ():
+        check_model_output(model)
 
 
 def _run_steps(
@@ -224,7 +226,7 @@ def _run_steps(
         found = learn_shortlist(small, source, target, top_k=settings.top_k, frequent=settings.frequent)
         add_shortlist(small, found, model)
         small.unlink()
-    artifacts = [_describe_run(Path(teachers[0]), folder), _describe_run(student, folder), _describe_file(model)]
+    artifacts = [_describe_run(teachers[0], folder), _describe_run(student, folder), _describe_file(model)]
     if pipeline.student.data.plain_validation_text:
         # The teacher's score, if it has one, is of other text.
         artifacts[0] = replace(artifacts[0], bleu=None)
@@ -289,9 +291,7 @@ def _student_configuration(pipeline: Pipeline, teacher: str, folder: Path, sourc
         "training_target": [str(each) for _, each in files],
     }
     if trainable(AnyModel(teacher).vocabularies):
-        given = Path(model_file_of(teacher))
-        vocabulary = given if given.is_dir() else resolve_model(given)
-        changed["vocabulary"] = str(vocabulary.resolve())
+        changed["vocabulary"] = str(model_path(teacher).resolve())
     if data.plain_validation_text:
         names = "validation_source", "validation_target"
         changed |= {
@@ -300,16 +300,16 @@ def _student_configuration(pipeline: Pipeline, teacher: str, folder: Path, sourc
     return msgspec.structs.replace(pipeline.student, data=msgspec.structs.replace(data, **changed))
 
 
-def _describe_run(run: Path, folder: Path) -> PipelineArtifact:
+def _describe_run(run: Path | str, folder: Path) -> PipelineArtifact:
     """Describe the model of a run in full precision, or a model file."""
-    if not (given := Path(model_file_of(run))).is_dir():
-        return _describe_file(resolve_model(given))
+    if not (given := model_path(run)).is_dir():
+        return _describe_file(given)
     packed = folder / FULL_PRECISION
     try:
-        size = pack_run(run, "float32", packed)
+        size = pack_run(given, "float32", packed)
     finally:  # Also after Ctrl-C.
         packed.unlink(missing_ok=True)
-    bleu = read_trained_model(run).training.get("validation_bleu")
+    bleu = read_trained_model(given).training.get("validation_bleu")
     return PipelineArtifact(str(run), size, bleu if isinstance(bleu, float) else None)
 
 

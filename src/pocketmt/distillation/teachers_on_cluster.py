@@ -12,6 +12,7 @@ from pocketmt.distillation.teachers import Teachers
 from pocketmt.distributed.blocks import Block, Result
 from pocketmt.distributed.bulk import run_on_cluster
 from pocketmt.distributed.ray_pool import Cluster
+from pocketmt.engine.bundled import bundled_model
 
 
 @dataclass(frozen=True)
@@ -90,4 +91,4 @@ def translate_blocks_on_cluster(
 def name_on_every_node(name: str) -> str:
     """Return a name that workers can resolve in any working directory; names of bundled models stay."""
     path = Path(name)
-    return str(path.absolute()) if path.exists() else name
+    return str(path.absolute()) if path.exists() and bundled_model(name) is None else name

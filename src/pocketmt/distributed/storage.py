@@ -136,9 +136,9 @@ def _explaining(address: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name == "fsspec":
             raise
-        raise ConfigurationError(f"{address}: {error}") from error
-    except ImportError as error:
-        raise ConfigurationError(f"{address}: {error}") from error
+        raise ConfigurationError(f"{address}: {error}{_installation(error)}") from error
+    except ImportError as error:  # "Install s3fs to access S3" comes from a ModuleNotFoundError.
+        raise ConfigurationError(f"{address}: {error}{_installation(error.__cause__)}") from error
     except ValueError as error:
         raise ConfigurationError(f"{address}: {error}: give a path, or an address that fsspec reads") from error
     except Exception as error:
@@ -146,3 +146,9 @@ def _explaining(address: str) -> Iterator[None]:
             raise
         reason = str(error) or type(error).__name__
         raise DataError(f"{address}: {reason}: check the address, and whether you have access to it") from error
+
+
+def _installation(error: BaseException | None) -> str:
+    """Return the command that installs what an import lacked, for the end of a message; "" if that is unknown."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return f": pip install {name.partition('.')[0]}" if name else ""

@@ -20,8 +20,19 @@ def bundled_models() -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def bundled_model(model: object) -> Path | None:
+    """Return the path of a bundled model if a string is exactly its name, even if a file has this name; else None.
+
+    `./NAME` and `Path(NAME)` are paths.
+    """
+    return bundled_models().get(model) if isinstance(model, str) and os.sep not in model else None
+
+
 def resolve_model(model: str | os.PathLike[str]) -> Path:
-    """Return the path of a model given by its path or by a bundled model's name; an existing path has precedence.
+    """Return the path of a model given by its path or by a bundled model's name.
+
+    A string that is the name of a bundled model is that model; of other paths, such as `Path(NAME)`, an existing file
+    has precedence.
 
     Raises:
         ModelFileError: it is neither.
@@ -31,6 +42,8 @@ def resolve_model(model: str | os.PathLike[str]) -> Path:
         raise TypeError(f"model must be a path or the name of a bundled model, not {type(model).__name__}")
     if not str(model):
         raise ModelFileError("the path of the model is empty: give the path of a *.pocketmt file")
+    if (named := bundled_model(model)) is not None:
+        return named
     path = Path(model)
     try:
         if path.exists():

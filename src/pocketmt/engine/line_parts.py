@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.sentences import Reason, translation_spans
-from pocketmt.text.normalization import replace_controls, replace_surrogates
+from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
 # All but tabs and spaces: a program could take it for the end of a line.
@@ -18,7 +18,7 @@ class DividedLine(NamedTuple):
     """A line of text as parts.
 
     Attributes:
-        line: the whole line.
+        line: the whole line, without invisible characters.
         text: what is translated of the line.
         parts: in order; a string is copied to the translation, a list of piece ids is translated. None for a line
             without text.
@@ -70,11 +70,12 @@ class LineDivider:
         if the model finds it there; it is no part of its text.
 
         The white space around sentences is a part, too, so it stays as it is. But line breaks at the end are left out,
-        and others become a space, so that one line gives one line.
+        and others become a space, so that one line gives one line. Invisible characters are removed first: they would
+        hide ends of sentences, and a line of nothing else is blank.
 
         Raises EngineError if the line must name the target language, but does not.
         """
-        named, line = self._languages.named_by(line.rstrip("\r\n"))
+        named, line = self._languages.named_by(remove_invisible(line).rstrip("\r\n"))
         texts: list[str] = []
         parts: list[str | list[int]] = []
         copied: list[Reason] = []

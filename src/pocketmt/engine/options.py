@@ -148,7 +148,10 @@ class Search(NamedTuple):
             return []
         lines = [self.prefix] * len(sentences) if self.line_prefixes is None else self.line_prefixes
         if len(lines) != len(sentences):
-            raise EngineError(f"target_prefix has {len(lines)} texts for {len(sentences)} lines")
+            raise EngineError(
+                f"the length of target_prefix is {len(lines)}, the number of lines is {len(sentences)}: give a prefix "
+                "or None for each line, or one text for all"
+            )
         prefixes: list[list[int]] = []
         for prefix, count in zip(lines, sentences, strict=True):
             prefixes += [prefix, *[[]] * (count - 1)][:count]

@@ -37,7 +37,7 @@ class Translator:
     """A model ready to translate. May be used from several threads at once.
 
     Args:
-        model: path of a model file, or the name of a bundled model.
+        model: path of a model file, or the name of a bundled model; a string with such a name never means a file.
         workers: how many threads compute at once; they share one copy of the weights.
         pin_workers: whether each worker computes on a separate core.
         instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_i8mm", "neon_dot_product" or "portable"; None: this

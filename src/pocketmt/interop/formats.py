@@ -34,6 +34,11 @@ def read_foreign(path: Path) -> "ForeignModel":
     if not path.exists():
         raise InteropError(f"{path}: no such file or folder: check the path")
     format = recognize(path)
+    if format is None and path.suffix == ".pocketmt" and path.is_file():
+        raise InteropError(
+            f"{path}: already a model file, not another toolkit's model: use it as it is, such as with "
+            f"`pocketmt translate --model`. To change what it says, import its original again"
+        )
     if format is None or format.read is None:
         # Formats that are recognized by the first bytes of a file are not recognized by a pointer.
         for file in sorted(path.iterdir()) if path.is_dir() else (path,):

@@ -14,7 +14,7 @@ from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import encode_shortlist
 from pocketmt.model_file.vocabularies import load_checked
-from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.model_file.writer import StoredTensor, check_model_output, write_model
 from pocketmt.text.language_tags import find_language, why_unknown
 from pocketmt.text.languages import check_language
 
@@ -50,6 +50,7 @@ def import_model(
         ConfigurationError, ModelFileError: as `write_model` does.
     """
     check_not_read([Path(output)], _files_of(source))
+    check_model_output(Path(output))
     model = read_foreign(source)
     said = model.metadata
     pieces = said.language_pieces

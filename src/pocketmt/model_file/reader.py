@@ -3,6 +3,7 @@
 import math
 import mmap
 import os
+import shlex
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # SentencePiece is loaded when a vocabulary is; few models ha
     from pocketmt.model_file.language_pieces import LanguagePieces
     from pocketmt.text.vocabulary import Vocabularies
 
+_OF_A_RUN: Final = ("configuration.json", "vocabulary.model")  # files in the folder of a training run
 DAMAGED: Final = "Copy or download the file again, or pack it again"
 
 
@@ -206,8 +208,7 @@ def _map(path: str | os.PathLike[str]) -> memoryview:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            advice = "give the path of a *.pocketmt file; `pocketmt import` makes one of a model of other software"
-            raise ModelFileError(f"{path!s}: not a regular file: {advice}")
+            raise ModelFileError(_not_a_file(path))
         if status.st_size == 0:
             raise ModelFileError(f"{path!s}: empty. {DAMAGED}")
         return memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
@@ -215,6 +216,15 @@ def _map(path: str | os.PathLike[str]) -> memoryview:
         raise ModelFileError(f"{path!s}: cannot be mapped into memory: {error}. Check the disk") from error
     finally:
         os.close(descriptor)
+
+
+def _not_a_file(path: str | os.PathLike[str]) -> str:
+    """Return the message for a path that is no regular file, such as the folder of a training run."""
+    if all(os.path.isfile(os.path.join(path, name)) for name in _OF_A_RUN):
+        made = f"make a model file of it with `pocketmt pack {shlex.quote(str(path))} --output NAME.pocketmt`"
+        return f"{path!s} is the folder of a training run: {made}"
+    advice = "give the path of a *.pocketmt file; `pocketmt import` makes one of a model of other software"
+    return f"{path!s}: not a regular file: {advice}"
 
 
 def _check(file: memoryview, check_digest: bool) -> ModelFile:

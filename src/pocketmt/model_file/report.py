@@ -134,9 +134,11 @@ class ModelReport:
 
     def _heading(self) -> list[str]:
         sizes = self.architecture.to_json()
+        source = _language(self.source_language, self.source_languages)
+        target = _language(self.target_language, self.target_languages)
         facts = [
             ("file", self.path),
-            ("languages", f"{self.source_language} to {self.target_language}"),
+            ("languages", f"{source} to {target}"),
             ("sources", _languages(self.source_languages)),
             ("targets", _languages(self.target_languages)),
             ("unit", self.unit),
@@ -242,6 +244,10 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         parameters=parameters,
         float32_bytes=FLOAT32_BYTES * parameters,
     )
+
+
+def _language(code: str, several: Sequence[str]) -> str:
+    return code or ("several" if several else "unknown")
 
 
 def _languages(codes: Sequence[str]) -> str:

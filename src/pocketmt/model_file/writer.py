@@ -5,9 +5,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from pocketmt.atomic_file import atomic_write
-from pocketmt.errors import ModelFileError
+from pocketmt.atomic_file import atomic_write, check_output
+from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.container.file_compression import compress as compress_file
+from pocketmt.model_file.container.file_start import begins_as_model_file
 from pocketmt.model_file.container.stream_writer import (
     FileTensor,
     StoredTensor,
@@ -18,7 +19,7 @@ from pocketmt.model_file.reader import open_model
 from pocketmt.model_file.vocabularies import vocabulary_tensors
 from pocketmt.text.stored_vocabulary import StoredVocabularies, stored_vocabularies
 
-__all__ = ["FileTensor", "OversizedError", "StoredTensor", "StreamedTensor", "write_model"]
+__all__ = ["FileTensor", "OversizedError", "StoredTensor", "StreamedTensor", "check_model_output", "write_model"]
 
 
 class OversizedError(ModelFileError):
@@ -28,6 +29,22 @@ class OversizedError(ModelFileError):
         """Keep the size with the message."""
         super().__init__(message)
         self.size = size
+
+
+def check_model_output(path: Path) -> None:
+    """Check, before any work starts, that a model file can be written to a path, and would replace no other file.
+
+    An empty file may be replaced.
+
+    Raises:
+        ConfigurationError: as `check_output` does, or a file that is not a model file is there.
+        ModelFileError: the path is a device or a pipe.
+    """
+    check_output(path)
+    if path.exists() and not path.is_file():
+        raise ModelFileError(f"{path} is no regular file: a model file is read back before it is kept; name another")
+    if path.exists() and path.stat().st_size and not begins_as_model_file(path):
+        raise ConfigurationError(f"{path} exists and is not a model file: name another file to write")
 
 
 def write_model(
@@ -51,14 +68,13 @@ def write_model(
         The file's size in bytes.
 
     Raises:
-        ConfigurationError: as `check_output` does.
-        ModelFileError: as `write_container` does, the path is a device or a pipe, the disk refuses, or a reader would
-            refuse the file; an older file is unchanged.
+        ConfigurationError: as `check_model_output` does.
+        ModelFileError: as `write_container` and `check_model_output` do, the disk refuses, or a reader would refuse the
+            file; an older file is unchanged.
         OversizedError: the file is larger than its maximum; an older file is unchanged.
     """
     target = Path(path)
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        raise ModelFileError(f"{target} is no regular file: a model file is read back before it is kept; name another")
+    check_model_output(target)
     rows = vocabulary_tensors(stored_vocabularies(vocabulary))
     stored: dict[str, FileTensor] = {
         **tensors,

@@ -1,5 +1,6 @@
 """Parameters of a model file in full precision, and the model that they make: a trained model without its run."""
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +9,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
-from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.container.mapped_pages import release_pages
+from pocketmt.packing.model_path import model_path
 from pocketmt.packing.reference.network import decoded_matrix
 from pocketmt.packing.reference.stored_rows import read_tensor
 from pocketmt.training.trained_model import TrainedModel, file_digest, read_trained_model
@@ -35,44 +35,42 @@ class DecodedParameters:
         return decoded_matrix(self._file, name) if name in self._file.matrices else read_tensor(self._file, name)
 
 
-def read_model(name: str) -> TrainedModel:
+def read_model(name: str | os.PathLike[str]) -> TrainedModel:
     """Read the model of a training run's folder, a model file, a bundled model by its name, or another toolkit's model.
 
-    The weights of a quantized file are those that its codes stand for. Raises as `model_file_of`,
-    `read_trained_model`, `resolve_model` and `open_model` do.
+    The weights of a quantized file are those that its codes stand for. Raises as `model_path`,
+    `read_trained_model` and `open_model` do.
     """
-    given = Path(model_file_of(name))
-    if given.is_dir():
-        return read_trained_model(given)
-    path = resolve_model(given)
+    path = model_path(name)
+    if path.is_dir():
+        return read_trained_model(path)
     with open_model(path) as file:
         parameters = DecodedParameters(file)
         weights = {each: parameters[each] for each in file.architecture.parameter_shapes()}
-        return _trained_model(name, path, file, weights)
+        return _trained_model(str(name), path, file, weights)
 
 
 @contextmanager
-def mapped_model(name: str) -> Iterator[tuple[TrainedModel, ModelFile]]:
+def mapped_model(name: str | os.PathLike[str]) -> Iterator[tuple[TrainedModel, ModelFile]]:
     """Read a model as `read_model` does, except for weights in fp32, which stay in the mapped pages of its open file.
 
     The weights must not be changed. Those of a quantized file are decoded, and take memory.
 
     Raises as `read_model` does, and ConfigurationError for the folder of a training run.
     """
-    given = Path(model_file_of(name))
-    if given.is_dir():
+    path = model_path(name)
+    if path.is_dir():
         raise ConfigurationError(
             f"{name}: the weights of a training run are not read matrix by matrix: pack it first by "
             f"`pocketmt pack {name} --scheme float32 --output MODEL.pocketmt`, and give that file"
         )
-    path = resolve_model(given)
     with open_model(path) as file:
         parameters = DecodedParameters(file)
         weights = {
             each: _mapped(file, each) if each in file.tensors else parameters[each]
             for each in file.architecture.parameter_shapes()
         }
-        model = _trained_model(name, path, file, weights)
+        model = _trained_model(str(name), path, file, weights)
         release_pages(file.buffer, 0, len(file.buffer))  # checking has read the whole file
         yield model, file
 

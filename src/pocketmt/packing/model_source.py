@@ -4,15 +4,14 @@ from functools import cached_property
 from pathlib import Path
 
 from pocketmt.engine import Translator
-from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.devices import AUTOMATIC, choose_device
-from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import open_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import FLOAT32, contents_of
 from pocketmt.packing.device.model import torch_device
 from pocketmt.packing.device.precision import DEFAULT_PRECISION, check_precision, in_precision, load_network
 from pocketmt.packing.model_file import pack
+from pocketmt.packing.model_path import model_path
 from pocketmt.training.trained_model import TrainedModel, file_digest, read_trained_model
 
 
@@ -27,16 +26,16 @@ class AnyModel:
     """
 
     def __init__(self, name: str) -> None:
-        """Read a model; raises as `model_file_of`, `read_trained_model`, `resolve_model` and `open_model` do."""
+        """Read a model; raises as `model_path`, `read_trained_model` and `open_model` do."""
         self.name = name
         self._run: TrainedModel | None = None
-        given = Path(model_file_of(name))
+        given = model_path(name)
         if given.is_dir():
             self._run = read_trained_model(given)
             self.vocabularies = self._run.vocabularies
             self.languages, self.unit = self._run.languages, self._run.unit
             return
-        self._file = resolve_model(given)
+        self._file = given
         with open_model(self._file) as file:
             self.vocabularies = file.vocabularies()
             self.languages = {"source": file.source_language, "target": file.target_language}

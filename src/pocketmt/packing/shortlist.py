@@ -1,6 +1,7 @@
 """Shortlists of model files: learnt from parallel text, read from a file, and added to a file."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from pocketmt.text.pair_chunks import PairChunks
 from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
 from pocketmt.text.translation_table import ITERATIONS, count_links, estimate
 
+FEW_PAIRS: Final = 10_000  # from fewer, most pieces have no list, or one that lacks common translations
 TRANSLATED_TOGETHER: Final = 1_000  # lines, between reports of progress
 
 
@@ -36,6 +38,7 @@ def learn_shortlist(
     frequent: int,
     alignments: Path | None = None,
     iterated: Progress = no_progress,
+    warn: Callable[[str], None] = lambda message: None,
 ) -> Shortlist:
     """Learn a shortlist for a model's vocabulary from parallel text, by IBM model 1 or by given alignments.
 
@@ -46,6 +49,7 @@ def learn_shortlist(
         frequent: number of the most frequent pieces, which are in the list of every sentence.
         alignments: of the words of the text (see `read_links`); None: IBM model 1.
         iterated: called with the number of iterations that are done, and of all.
+        warn: told if there are few sentence pairs.
 
     Raises:
         DataError: text or alignments cannot be read, or their lines are not parallel.
@@ -59,6 +63,12 @@ def learn_shortlist(
         languages = file.source_language, file.target_language
     size = sides.target_size
     with PairChunks(encode_pairs(vocabularies, read_pairs(source, target, languages)), size) as chunks:
+        if chunks.pairs < FEW_PAIRS:
+            warn(
+                f"{source} has fewer than {FEW_PAIRS:,} sentence pairs ({chunks.pairs:,}): with this shortlist, "
+                "translations may lack many words. Give more text, such as the training text, and measure recall on "
+                "other text with --recall-source and --recall-target"
+            )
         if alignments is None:
             table = estimate(chunks, size, ITERATIONS, iterated)
         else:

@@ -95,4 +95,8 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 async def _refuse_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    detail, methods = error.detail, (error.headers or {}).get("Allow", "").split(", ")
+    if error.status_code == 405:
+        known = " or ".join(sorted({*methods} - {"HEAD"}))
+        detail = f"{request.url.path} does not answer the method {request.method}: send {known}"
+    return JSONResponse({"error": detail}, error.status_code, error.headers)

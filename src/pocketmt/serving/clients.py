@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pocketmt.errors import ConfigurationError
+from pocketmt.errors import ConfigurationError, unreadable
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.settings import ServerSettings
 
@@ -30,8 +30,10 @@ def read_keys(path: Path) -> frozenset[str]:
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error})") from error
+    except OSError as error:
+        raise ConfigurationError(unreadable(path, error)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not UTF-8 ({error}): save it as UTF-8") from error
     numbered = [(number, line.strip()) for number, line in enumerate(lines, 1)]
     keys = {number: line for number, line in numbered if line and not line.startswith("#")}
     for number, key in keys.items():

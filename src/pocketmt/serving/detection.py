@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pocketmt.serving.models.catalogue import Routes
 from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.normalization import remove_invisible
 
 _LONGEST: Final = 2_000  # characters that are looked at
 _LEAST_CONFIDENCE: Final = 1.0
@@ -55,7 +56,7 @@ class LanguageDetector:
 
     def detect(self, text: str) -> list[Detected]:
         """Return the languages that a text may be in, at least one, most probable first."""
-        text = text[:_LONGEST]
+        text = remove_invisible(text[:_LONGEST])
         if not self._codes or not any(map(str.isalpha, text)):
             return [Detected(self._languages[0], 0.0)]
         ranked = [

@@ -94,7 +94,7 @@ def text_field(fields: Mapping[str, object], name: str, default: str | None = No
     if default is not None and value in _EMPTY:
         return default
     if value is None:
-        raise RequestError(400, f"{name} is missing")
+        raise RequestError(400, f"{name} is missing: give the code of a language; GET /languages lists them")
     if not isinstance(value, str):
         raise RequestError(400, f"{name} must be a string")
     return value

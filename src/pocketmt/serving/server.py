@@ -119,7 +119,8 @@ def run_browser_page(
 def _catalogue(places: Sequence[Path], report: Callable[[str], None], *, by_languages: bool = True) -> Catalogue:
     catalogue = Catalogue(places, report, by_languages=by_languages)
     if not catalogue.models:
-        raise ModelFileError(f"no model that can be served in {', '.join(map(str, places))}: give *.pocketmt files")
+        advice = "the lines above say why" if catalogue.refused else "give *.pocketmt files"
+        raise ModelFileError(f"no model that can be served in {', '.join(map(str, places))}: {advice}")
     return catalogue
 
 

@@ -161,6 +161,8 @@ class TranslationService:
     async def _translate_documents(
         self, client: str, texts: Sequence[str], route: tuple[Step, ...]
     ) -> list[TranslatedText]:
+        if not route:
+            return [TranslatedText(text) for text in texts]
         documents = await _in_thread_if_long(_divide_all, texts)
         segments = [segment for document in documents for segment in document if segment.text]
         with_tags = [segment for segment in segments if segment.elements]

@@ -68,7 +68,7 @@ class Vocabulary:
         return int(self._processor.GetPieceSize()) if self._table is None else len(self._table)
 
     def normalize(self, line: str) -> str:
-        """Return a line with its white space as single spaces, and in Unicode form NFKC if the vocabulary says so."""
+        """Return a line with its white space as single spaces, and after `normalize` if the vocabulary says so."""
         return normalize(line) if self.stored.normalization == "nfkc" else " ".join(line.split())
 
     def encode(self, line: str) -> list[int]:

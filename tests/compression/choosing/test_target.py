@@ -25,6 +25,7 @@ from pocketmt.model_file.writer import OversizedError
 from pocketmt.recipes.schema import Quantize, Recipe, Stage
 from pocketmt.training.trained_model import read_trained_model
 from tests.compression.tiny_run import write_tiny_run
+from tests.model_file import sample
 
 
 @pytest.fixture(scope="module")
@@ -166,12 +167,13 @@ def test_a_folder_of_another_recipe_is_refused_before_choices_are_scored(tiny_ru
 
 def test_a_file_that_is_too_large_is_not_written(tiny_run: Path, tmp_path: Path, choices: Choices) -> None:
     file = tmp_path / "model.pocketmt"
-    file.write_bytes(b"the file before")
+    sample.write_sample(file)
+    before = file.read_bytes()
     recipe = recipe_of_size(choices, "a test", 43_000, None)
     with pytest.raises(OversizedError, match="more than 20,000") as raised:
         compress_run(CompressionTask(run=tiny_run, folder=tmp_path / "work", maximum_size=20_000), recipe, file)
     assert raised.value.size > 20_000
-    assert file.read_bytes() == b"the file before"
+    assert file.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.pocketmt", "work"]
 
 

@@ -102,7 +102,7 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "top_p must be greater than 0 and at most 1": {"sampling": True, "top_p": 1.1},
     "top_k is 0, it must be from 1": {"sampling": True, "top_k": 0},
     f"seed is {2**64}": {"sampling": True, "seed": 2**64},
-    "target_prefix has 1 texts for 2 lines": {"target_prefix": ["the"]},
+    "the length of target_prefix is 1, the number of lines is 2: give": {"target_prefix": ["the"]},
     "target_prefix has '日', which no piece": {"target_prefix": "the 日"},
     "max_length is 2, it must be more than the": {"target_prefix": "the man rides", "max_length": 2},
     "suppressed_texts has '  ', which is no text": {"suppressed_texts": ["  "]},

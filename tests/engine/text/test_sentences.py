@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pocketmt.engine.options import SearchOptions
 from pocketmt.engine.translator import Translator
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.reference import architecture, random_network, uniform, write
@@ -71,3 +72,26 @@ def test_details_of_several_sentences_have_their_spacing(translator: Translator)
     assert [found.text] == translator.translate([line], max_length=12)
     assert found.alignment is not None
     assert " ".join(found.alignment.source_words) == f"{FIRST} {SECOND}"
+
+
+@pytest.mark.parametrize("character", "\u00ad\u061c\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff")
+def test_invisible_characters_change_no_translation(translator: Translator, character: str) -> None:
+    line = f"{FIRST} {SECOND} https://example.org/"
+    hidden = character.join(["", *line, "\n"])
+    options: SearchOptions = {"max_length": 12}
+    assert translator.translate([hidden], **options) == translator.translate([line], **options)
+    assert translator.translate_detailed([hidden], **options) == translator.translate_detailed([line], **options)
+    assert translator.network_ids(hidden, **options) == translator.network_ids(line, **options)
+    assert translator.encode(hidden) == translator.encode(line)
+    assert translator.translate([f" {character}\u200b", character]) == ["", ""]
+    terms = {"bi" + character + "ke": "ha" + character + "us"}
+    expected = translator.translate([line], terms={"bike": "haus"}, max_length=12)
+    assert translator.translate([hidden], terms=terms, max_length=12) == expected
+
+
+def test_zero_width_spaces_are_spaces(translator: Translator) -> None:
+    found, expected = (
+        translator.translate([f"{space}{FIRST}{space}{SECOND.replace(' ', space)}{space}"], max_length=12)
+        for space in ("\u200b", " ")
+    )
+    assert found == expected

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pocketmt.engine import Translator, bundled_models
+from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.options import SearchOptions
 from pocketmt.errors import EngineError, ModelFileError
 
@@ -313,6 +314,20 @@ def test_a_data_package_adds_its_model_by_name(
     assert bundled_models()["of-a-package"] == folder / "of-a-package.pocketmt"
     assert bundled_models()["everyday-en-de"] == own
     assert Translator("of-a-package").encode("a b") == Translator(model_path).encode("a b")
+
+
+def test_a_name_is_the_bundled_model_even_if_a_file_has_it(
+    model_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, other = "everyday-en-de", Path("everyday-en-de")
+    bundled = bundled_models()[name]
+    monkeypatch.chdir(tmp_path)
+    assert resolve_model(name) == resolve_model(other) == bundled
+    shutil.copy(model_path, name)
+    assert resolve_model(name) == bundled
+    for path in (other, f"./{name}", tmp_path / name):
+        assert resolve_model(path) == Path(path)
+    assert Translator(f"./{name}").encode("a b") == Translator(model_path).encode("a b")
 
 
 def test_a_folder_that_cannot_be_read_has_no_models(model_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,16 @@ export const WHITE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\
 /** Letters, digits and the underscore, for a character class. */
 export const WORD = "\\p{L}\\p{N}_";
 
+// Soft hyphens, marks of direction, word joiners and byte order marks. U+200C and U+200D are kept: Persian, Indic scripts
+// and emoji need them.
+const REMOVED = /[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 const SPLIT = new RegExp(`[${WHITE}]+`, "u");
 const START = new RegExp(`^[${WHITE}]+`, "u");
+
+/** A text without characters that are not shown and change no word, and a space for each U+200B. */
+export function removeInvisible(text: string): string {
+  return text.replace(REMOVED, "").replaceAll("\u200b", " ");
+}
 
 /** The words between white space. */
 export function splitWords(text: string): string[] {

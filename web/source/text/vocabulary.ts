@@ -4,7 +4,7 @@ import type { StoredVocabulary } from "../model/model_file.js";
 import { SPACE, anyOf } from "./normalizer.js";
 import { SentencePiece, byteOf } from "./sentencepiece.js";
 import { BYTE } from "./sentencepiece_model.js";
-import { splitWords, trimEnd, trimStart } from "./unicode.js";
+import { removeInvisible, splitWords, trimEnd, trimStart } from "./unicode.js";
 
 /** Ids of the special pieces; null: there is no such piece. */
 export interface SpecialIds {
@@ -54,10 +54,11 @@ export class Vocabulary {
     return id < 0 ? null : id;
   }
 
-  /** A line with its white space as single spaces, and in Unicode form NFKC if the vocabulary says so. */
+  /** A line with its white space as single spaces, and in Unicode form NFKC without invisible characters if the vocabulary says so. */
   normalize(line: string): string {
     if (!this.stored.nfkc) return splitWords(line).join(" ");
-    return splitWords(line.normalize("NFKC").replace(/\p{Cc}/gu, " ")).join(" ");
+    // Invisible characters come first: they would keep a letter and its accent apart.
+    return splitWords(removeInvisible(line).normalize("NFKC").replace(/\p{Cc}/gu, " ")).join(" ");
   }
 
   /** The ids of a line, without beginning and end of sentence. */

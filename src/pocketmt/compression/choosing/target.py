@@ -5,12 +5,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from pocketmt.atomic_file import check_output
 from pocketmt.compression.choosing.allocation import Target, choose_recipe
 from pocketmt.compression.run import SMALLER, CompressionTask, compress_in_folder, compression_folder
 from pocketmt.compression.texts import translated_text
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.writer import OversizedError
+from pocketmt.model_file.writer import OversizedError, check_model_output
 from pocketmt.progress import Progress, no_progress
 from pocketmt.recipes.schema import Recipe, change_retraining
 
@@ -37,7 +36,7 @@ def compress_run_to(
 
     Raises as `choose_recipe` and `compress_run` do.
     """
-    check_output(output)
+    check_model_output(output)
     task = dataclasses.replace(task, entropy_coding=target.entropy_coding, maximum_size=target.size)
     with compression_folder(task.folder):
         return _compress(target, task, output, scored, chosen)

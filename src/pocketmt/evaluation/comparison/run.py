@@ -8,7 +8,6 @@ from typing import Final
 
 from pocketmt.chunks import in_chunks
 from pocketmt.engine import TranslationOptions, Translator
-from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.devices import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.comparison import agreement, outputs
@@ -19,8 +18,8 @@ from pocketmt.evaluation.comparison.speed import compare_speed
 from pocketmt.evaluation.languages import languages_of
 from pocketmt.evaluation.quality import compare, metrics, score
 from pocketmt.evaluation.records import provenance
-from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.report import inspect_model
+from pocketmt.packing.model_path import model_path
 from pocketmt.sentences.word_count import count_words
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.formats.format import format_of
@@ -60,7 +59,7 @@ def compare_models(
         ConfigurationError: the models are of different languages, or sacreBLEU is not installed.
     """
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
-    paths = [resolve_model(model_file_of(each)) for each in (original, small)]
+    paths = [model_path(each) for each in (original, small)]
     translators = [Translator(path, workers=workers) for path in paths]
     languages = _common_languages([original, small], translators, search)
     references = references or (() if format_of(text) == "text" else (text,))

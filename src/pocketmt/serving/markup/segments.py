@@ -8,6 +8,7 @@ from typing import Final
 
 from pocketmt.serving.markup.open_elements import INLINE, VOID, VOID_INLINE, OpenElements
 from pocketmt.serving.markup.tokens import RAW_TEXT, TITLE, Token, tokenize
+from pocketmt.text.normalization import remove_invisible
 
 # Their content is copied; those within a line move as a whole.
 _UNTRANSLATED: Final = frozenset(("code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object"))
@@ -45,7 +46,7 @@ class Segment:
 
     Attributes:
         markup: as it stands in the document.
-        text: to translate, as one line without markup; empty: the segment is copied.
+        text: to translate, as one line without markup and invisible characters; empty: the segment is copied.
         elements: in the text.
     """
 
@@ -114,7 +115,7 @@ def _flush(tokens: list[Token], segments: list[Segment]) -> None:
 def _segment(tokens: Sequence[Token]) -> Segment:
     markup = "".join(token.text for token in tokens)
     closed_by = _matching_tags(tokens)
-    texts = ["" if token.name or token.copied else _LINE_SPACE.sub(" ", html.unescape(token.text)) for token in tokens]
+    texts = ["" if token.name or token.copied else _text(token) for token in tokens]
     line = ""
     root: list[Element] = []
     stack: list[tuple[Element, int]] = []  # open elements, and the index of their end tags
@@ -142,6 +143,11 @@ def _segment(tokens: Sequence[Token]) -> Segment:
     if not any(map(str.isalpha, line)):
         return Segment(markup)
     return Segment(markup, line, root)
+
+
+def _text(token: Token) -> str:
+    """Return the text of a token as a part of one line, without invisible characters such as `&shy;`."""
+    return remove_invisible(_LINE_SPACE.sub(" ", html.unescape(token.text)))
 
 
 def _moves_as_a_whole(texts: Sequence[str], first: int, last: int) -> bool:

@@ -183,6 +183,11 @@ class Catalogue:
         self.routes = make_routes(())
         self.refresh()
 
+    @property
+    def refused(self) -> bool:
+        """Whether a file was found that cannot be served; its reason was reported."""
+        return bool(self._refused)
+
     def refresh(self) -> Changes:
         """Look for new, changed and removed files, and return what was found.
 

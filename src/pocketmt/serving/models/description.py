@@ -59,7 +59,10 @@ def describe_model(path: Path) -> ModelDescription:
     sources = tuple(pieces.source) if pieces is not None and pieces.source else checked.languages[:1]
     targets = tuple(pieces.target) if pieces is not None else checked.languages[1:]
     if not all((*sources, *targets)):
-        raise ModelFileError(f"{path}: cannot be served: the file does not say its languages")
+        raise ModelFileError(
+            f"{path}: cannot be served: the file does not say its languages: import the model again with "
+            "`pocketmt import MODEL --output FILE --source-language CODE --target-language CODE`"
+        )
     memory = _CONSTANT_MEMORY + sum(
         math.prod(shape) * ELEMENT_BYTES[dtype] for dtype, shape in checked.tensors.values()
     )

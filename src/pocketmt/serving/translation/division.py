@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pocketmt.engine.line_parts import plain_spaces
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.serving.translation.links import Link
 from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.normalization import remove_invisible, visible_places
 
 LINE_BREAK = re.compile(r"(\r\n|[\r\n])")
 
@@ -27,10 +28,17 @@ class Translation:
 
 @dataclass(slots=True)
 class DividedLine:
-    """A line, and where its sentences are."""
+    """A line, and where its sentences are.
+
+    Attributes:
+        line: without invisible characters, as the engine translates it.
+        spans: start and end of each sentence.
+        given: the line with them; links are those of its characters.
+    """
 
     line: str
-    spans: list[tuple[int, int]] = field(default_factory=list)
+    spans: list[tuple[int, int]]
+    given: str
 
     @property
     def sentences(self) -> list[str]:
@@ -56,6 +64,12 @@ class DividedLine:
             links += (link.moved(start, length + len(space)) for link in translation.links)
             length += len(parts[0][-1])
             end = stop
+        if len(self.line) != len(self.given):
+            places = visible_places(self.given)
+            links = [
+                link._replace(source_start=places[link.source_start], source_end=places[link.source_end - 1] + 1)
+                for link in links
+            ]
         tail = plain_spaces(self.line[end:])
         return Translation(tuple("".join(part) + tail for part in parts), tuple(links))
 
@@ -71,7 +85,8 @@ def divide_line(line: str, language: str, *, split: bool) -> DividedLine:
 
     The language is given by its ISO 639-1 code.
     """
+    given, line = line, remove_invisible(line)
     if split:
-        return DividedLine(line, sentence_spans(line, language))
+        return DividedLine(line, sentence_spans(line, language), given)
     start = len(line) - len(line.lstrip())
-    return DividedLine(line, [(start, len(line.rstrip()))] if line.strip() else [])
+    return DividedLine(line, [(start, len(line.rstrip()))] if line.strip() else [], given)

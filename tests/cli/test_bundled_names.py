@@ -1,0 +1,69 @@
+"""The name of a bundled model means this model in every command, even if a file or folder has the name, too."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pocketmt.cli.options import check_model, check_replaces_nothing
+from pocketmt.distillation.configuration import _teacher
+from pocketmt.distillation.teachers_on_cluster import name_on_every_node
+from pocketmt.engine.bundled import bundled_models
+from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.packing.decoded import read_model
+from pocketmt.packing.model_source import AnyModel
+from pocketmt.training.trained_model import file_digest
+
+from .conftest import Run
+
+NAME = "everyday-en-de"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, in which a folder of text has the name of the bundled model."""
+    (tmp_path / NAME).mkdir()
+    (tmp_path / NAME / "text.en").write_text("Two dogs.\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_commands_translate_with_the_bundled_model(pocketmt: Run, folder: Path) -> None:
+    for options in ((), ("--model", NAME)):
+        answer = pocketmt("translate", *options, stdin=b"Two dogs.\n")
+        assert answer.stdout == b"Zwei Hunde.\n", answer.stderr
+    text, other = folder / NAME / "text.en", folder / NAME / "text.de"
+    other.write_text("Zwei Hunde.\n")
+    for arguments in (
+        ("inspect", NAME),
+        ("benchmark", NAME, text, "--repeats", "1"),
+        ("evaluate", "--model", NAME, "--baseline", NAME, "--source", text, "--references", other),
+    ):
+        answer = pocketmt(*arguments, "--json")
+        assert answer.returncode == 0, answer.stderr
+        json.loads(answer.stdout)
+    answer = pocketmt("translate", "--model", f"./{NAME}", stdin=b"Two dogs.\n")
+    assert answer.returncode == 1
+
+
+def test_readers_of_weights_take_the_bundled_model(folder: Path) -> None:
+    digest = file_digest(bundled_models()[NAME])
+    assert AnyModel(NAME).digest == read_model(NAME).digest == digest
+    shutil.rmtree(NAME)
+    shutil.copy(bundled_models()["everyday-de-en"], NAME)
+    assert AnyModel(NAME).digest == digest != AnyModel(f"./{NAME}").digest == read_model(Path(NAME)).digest
+
+
+def test_checks_agree(folder: Path) -> None:
+    assert name_on_every_node(NAME) == _teacher(NAME, folder) == NAME
+    assert name_on_every_node(f"./{NAME}") == _teacher(f"./{NAME}", folder) == os.path.join(folder, NAME)
+    shutil.rmtree(NAME)
+    Path(NAME).write_text("text")
+    check_model(NAME)
+    with pytest.raises(ModelFileError):
+        check_model(f"./{NAME}")
+    check_replaces_nothing([Path(NAME)], [NAME])
+    with pytest.raises(ConfigurationError, match="is read, and would be replaced"):
+        check_replaces_nothing([Path(NAME)], [f"./{NAME}"])
