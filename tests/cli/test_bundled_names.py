@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pocketmt.cli.endings import quoted
 from pocketmt.cli.options import check_model, check_replaces_nothing
 from pocketmt.distillation.configuration import _teacher
 from pocketmt.distillation.teachers_on_cluster import name_on_every_node
@@ -46,6 +47,28 @@ def test_commands_translate_with_the_bundled_model(pocketmt: Run, folder: Path) 
         json.loads(answer.stdout)
     answer = pocketmt("translate", "--model", f"./{NAME}", stdin=b"Two dogs.\n")
     assert answer.returncode == 1
+
+
+def test_a_file_of_the_name_is_scored_by_its_path(
+    pocketmt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copyfile(bundled_models()["captions-en-de"], NAME)
+    Path("text.en").write_text("Where is the train station?\n")
+    Path("text.de").write_text("Wo ist der Bahnhof?\n")
+
+    def scores(model: str, baseline: str) -> tuple[float, float]:
+        options = ("--baseline", baseline, "--source", "text.en", "--references", "text.de", "--json")
+        answer = pocketmt("evaluate", "--model", model, *options)
+        assert answer.returncode == 0, answer.stderr
+        record = json.loads(answer.stdout)
+        assert (record["model"], record["baseline"]) == (model, baseline)
+        return record["quality"]["chrf"]["value"], record["differences"][1]["baseline"]
+
+    bundled, file = scores(NAME, f"./{NAME}")
+    assert bundled == pytest.approx(100) and file < 90
+    assert scores(f"./{NAME}", NAME) == pytest.approx((file, bundled))
+    assert quoted(Path(NAME)) == f"./{NAME}"
 
 
 def test_readers_of_weights_take_the_bundled_model(folder: Path) -> None:

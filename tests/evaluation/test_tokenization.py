@@ -15,6 +15,8 @@ TEXTS = {
     "Chinese that quotes a Japanese word": ([*CHINESE * 10, "这个词是「ありがとう」。"], "zh"),
     "Japanese": (JAPANESE, "char"),
     "Thai": (THAI, "char"),
+    "Thai that quotes Chinese": ([*THAI, "คำว่า 中 แปลว่ากลาง"], "char"),
+    "Khmer that quotes Chinese": (["ពាក្យ 中 មានន័យថាកណ្តាល"], "char"),
     "Korean": (["내일 오전에 도서관에서 만나요."], "13a"),
     "German": (["Wir treffen uns morgen."], "13a"),
     "German that quotes Chinese": (["Das Wort für Bibliothek ist 图书馆."], "13a"),

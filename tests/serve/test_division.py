@@ -53,6 +53,10 @@ def test_links_count_invisible_characters_of_the_given_line() -> None:
         [Translation(("Eins!",), (Link(0, 3, 0, 4),)), Translation(("Zwei!",), (Link(0, 3, 0, 4),))]
     ).links
     assert [given[link.source_start : link.source_end] for link in links] == ["One", "Two"]
+    whole = divide_line("X\u00admas!\ufeff", "en", split=True)
+    pieces = (Link(0, 0, 0, 0), Link(0, 4, 0, 5), Link(4, 5, 5, 6), Link(5, 5, 6, 6))
+    links = whole.join([Translation(("Xmass!",), pieces)]).links
+    assert [(link.source_start, link.source_end) for link in links] == [(0, 0), (0, 5), (5, 6), (7, 7)]
     assert divide_line("\ufeff\u200b", "en", split=True).sentences == []
     assert divide_line("\u2068One. Two.\u2069", "en", split=False).sentences == ["One. Two."]
 

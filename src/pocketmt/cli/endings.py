@@ -95,5 +95,8 @@ def show_next(*commands: str) -> None:
 
 
 def quoted(path: Path) -> str:
-    """Return a path as it is typed in a shell."""
-    return shlex.quote(str(path))
+    """Return a path as it is typed in a shell, also of a file that is called like a bundled model."""
+    from pocketmt.engine.bundled import bundled_model
+
+    name = str(path)
+    return shlex.quote(name if bundled_model(name) is None else f"./{name}")

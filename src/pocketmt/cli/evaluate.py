@@ -112,11 +112,11 @@ def evaluate(
     from pocketmt.packing.model_path import model_path
 
     record = evaluate_model(
-        str(model_path(model)),
+        model_path(model),
         source,
         references or (source,),
         beam_size=beam_size,
-        baseline=None if baseline is None else str(model_path(baseline)),
+        baseline=None if baseline is None else model_path(baseline),
         workers=workers,
         shortlist=shortlist,
         device=device,

@@ -35,12 +35,12 @@ class QualityRecord:
 
 
 def evaluate_model(
-    model: str,
+    model: str | Path,
     source: Path,
     references: Sequence[Path],
     *,
     beam_size: int,
-    baseline: str | None = None,
+    baseline: str | Path | None = None,
     workers: int = 1,
     shortlist: bool = True,
     device: str = NATIVE,
@@ -65,7 +65,7 @@ def evaluate_model(
     search["source_language"], search["target_language"] = languages
     sides = languages_of(search, translator)
     if other is not None:
-        check_same_languages(model, sides, f"the baseline {baseline}", languages_of(search, other))
+        check_same_languages(str(model), sides, f"the baseline {baseline}", languages_of(search, other))
     pairs = list(read_pairs(source, references[0], sides))
     if not pairs:
         raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score, give other files")
@@ -77,14 +77,14 @@ def evaluate_model(
     if other is not None:
         differences = compare(other.translate(sources, **search), translations, *expected)
     return QualityRecord(
-        model=model,
+        model=str(model),
         source=str(source),
         references=[str(each) for each in references],
         beam_size=beam_size,
         instruction_set=translator.instruction_set,
         shortlist=shortlist,
         quality=score(translations, *expected),
-        baseline=baseline,
+        baseline=None if baseline is None else str(baseline),
         differences=differences,
         provenance=provenance(),
     )

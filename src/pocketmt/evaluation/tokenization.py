@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pocketmt.sentences.scripts import is_without_spaces
+from pocketmt.sentences.scripts import WITHOUT_SPACES, is_without_spaces
 
 WORDS: Final = "13a"
+_CHINESE: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA: Final = re.compile("[\u3040-\u30ff\uff66-\uff9f]")
 _LEAST_KANA: Final = 20  # Japanese has more than one in this number of characters; quotations in Chinese are rarer.
 
@@ -21,6 +22,7 @@ def evaluation_tokenization(references: Sequence[str]) -> str:
     if not is_without_spaces(references):
         return WORDS
     text = "".join(references)
-    is_japanese = _LEAST_KANA * len(_KANA.findall(text)) > len(text)
-    has_chinese = re.search("[\u3400-\u4dbf\u4e00-\u9fff]", text)
-    return "zh" if has_chinese and not is_japanese else "char"
+    if _LEAST_KANA * len(_KANA.findall(text)) > len(text):
+        return "char"
+    # Most of the text is of scripts without spaces: of the Chinese one, unless that has less than half of them.
+    return "zh" if 2 * len(_CHINESE.findall(text)) > len(re.findall(f"[{WITHOUT_SPACES}]", text)) else "char"

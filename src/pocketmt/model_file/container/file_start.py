@@ -14,8 +14,11 @@ _READ: Final = 1 << 16  # bytes; the start of an xz stream
 
 def begins_as_model_file(path: Path) -> bool:
     """Return whether a file begins as a model file does. A damaged one may begin so, too."""
-    with path.open("rb") as stream:
-        start = stream.read(_READ)
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(_READ)
+    except PermissionError:  # It may be anything.
+        return False
     if start.startswith(MAGIC):
         try:
             decompressor = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=xz_tensor.DECODER_MEMORY_LIMIT)

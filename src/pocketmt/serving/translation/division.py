@@ -65,13 +65,17 @@ class DividedLine:
             length += len(parts[0][-1])
             end = stop
         if len(self.line) != len(self.given):
-            places = visible_places(self.given)
-            links = [
-                link._replace(source_start=places[link.source_start], source_end=places[link.source_end - 1] + 1)
-                for link in links
-            ]
+            places = [*visible_places(self.given), len(self.given)]
+            links = [_moved_source(link, places) for link in links]
         tail = plain_spaces(self.line[end:])
         return Translation(tuple("".join(part) + tail for part in parts), tuple(links))
+
+
+def _moved_source(link: Link, places: Sequence[int]) -> Link:
+    """Return a link whose source is at the places of its characters; that of an empty piece stays empty."""
+    start = places[link.source_start]
+    is_empty = link.source_start == link.source_end
+    return link._replace(source_start=start, source_end=start if is_empty else places[link.source_end - 1] + 1)
 
 
 def divide_lines(lines: Sequence[str], language: str, *, split: bool) -> list[DividedLine]:
