@@ -24,5 +24,6 @@ def evaluation_tokenization(references: Sequence[str]) -> str:
     text = "".join(references)
     if _LEAST_KANA * len(_KANA.findall(text)) > len(text):
         return "char"
-    # Most of the text is of scripts without spaces: of the Chinese one, unless that has less than half of them.
-    return "zh" if 2 * len(_CHINESE.findall(text)) > len(re.findall(f"[{WITHOUT_SPACES}]", text)) else "char"
+    unspaced = len(re.findall(f"[{WITHOUT_SPACES}]", text))
+    is_chinese = 2 * len(_CHINESE.findall(text)) > unspaced  # Thai or Khmer may quote Chinese.
+    return "zh" if is_chinese else "char"
