@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in four rounds, from the root of the repository and in about eleven
+# Makes the two bundled models of everyday sentences in five rounds, from the root of the repository and in about twelve
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -7,6 +7,7 @@ build=build/everyday
 second=$build/second
 third=$build/third
 fourth=$build/fourth
+fifth=$build/fifth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -27,11 +28,11 @@ translated_back() {
     cut -f 1 "$2/back.tsv" > "$2/back.en"
     cut -f 2 "$2/back.tsv" > "$2/back.de"
 }
-# continued MODEL LANGUAGES TEXTS FOLDER RECIPE UPDATES: go on with the training of a model on the pairs and the texts in
-# the folder TEXTS, and save it in FOLDER.
+# continued MODEL LANGUAGES TEXTS FOLDER RECIPE UPDATES CONFIGURATION: go on with the training of a model on the pairs
+# and the texts in the folder TEXTS, and save it in FOLDER.
 continued() {
     POCKETMT_TEXTS=$PWD/$3 made "$4/$2.pocketmt" pocketmt compress "$1" "examples/everyday/$5.toml" \
-        --limit-updates "$6" --configuration "examples/everyday/pocket-$2-continued.toml" \
+        --limit-updates "$6" --configuration "examples/everyday/pocket-$2-${7:-continued}.toml" \
         --precision bfloat16-mixed -o "$4/$2.pocketmt"
 }
 # in_8_bits MODEL OUTPUT OPTION...

@@ -52,6 +52,11 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # Largest ratio of the two lengths in pieces.
     remove_identical: bool = False  # Whether pairs with the same text on both sides are removed.
     remove_duplicates: bool = False  # Whether pairs that have occurred before are removed.
+    # Share of the pairs that are trained on a second time, without the punctuation mark at the end of both sides.
+    repeat_without_punctuation: Fraction = 0.0
+    # The same with the source in lower case; half of these pairs also lose their punctuation mark.
+    repeat_in_lower_case: Fraction = 0.0
+    repeat_in_capitals: Fraction = 0.0  # The same with both sides in capitals.
 
     @property
     def training_files(self) -> list[tuple[Path, Path]]:

@@ -19,6 +19,7 @@ from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
 from pocketmt.training.given_vocabulary import read_vocabulary, trainable
 from pocketmt.training.inputs import TextRecord, read_texts
+from pocketmt.training.repetitions import repetitions
 
 Pair = tuple[list[int], list[int]]
 
@@ -102,7 +103,7 @@ def _encode(data: Data, vocabularies: Vocabularies) -> Corpus:
         raise DataError(f"{data.validation_source}: no pair of the validation text has text on both sides")
     report = CleaningReport()
     texts = clean_pairs(_training_texts(data), make_cleaning(data), vocabularies, report)
-    training = EncodedPairs(_encoded(texts, vocabularies))
+    training = EncodedPairs(_short(_encoded(repetitions(texts, data), vocabularies), data.maximum_length))
     if not training:
         file = data.training_files[0][0]
         raise DataError(f"no pair of {file} is left after cleaning ({report}): check the files and the limits")
@@ -153,6 +154,11 @@ def encode_pairs(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -
 def _encoded(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> Iterator[Pair]:
     source, target = vocabularies.source.encode, vocabularies.target.encode
     return ((source(line), target(translation)) for line, translation in texts)
+
+
+def _short(pairs: Iterable[Pair], maximum_length: int) -> Iterator[Pair]:
+    """Leave out copies that are too long: capitals take more pieces."""
+    return (pair for pair in pairs if max(map(len, pair)) <= maximum_length)
 
 
 def batches(
