@@ -2,13 +2,14 @@
 
 import pytest
 
-from pocketmt.sentences.protected import has_words, lost_parts
+from pocketmt.sentences.protected import has_words, lost_parts, protected_spans
 
 KEPT = [
     *("{name}", "{}", "{{count}}", "${x}", "$(HOME)", "$1", "$HOME", "%s", "%d", "%1$s", "%(count)d", "%.2f", "%@"),
     *("<b>", "</b>", '<x id="1"/>', "<br/>", "<br />", "<ns:my-tag_1.2>", "<a href=http://a.b/c?d=e>", "<a b='>' c/>"),
     *("<input disabled>", "<INPUT CHECKED>", '<a href = "x">', '<img alt src="x">', "<div data-x>", "<td nowrap>"),
     *("https://example.com/a?b=c&d=e#f", "ftp://a.b/c", "www.example.com", "me.you+tag@mail.example.org"),
+    *("😀", "❤️", "→", "✓", "👩‍👧", "👍🏽", "🇩🇪", "😀😀"),
     *("25", "1999", "3.5", "10:30", "1,000,000", "1 000 000"),
 ]
 
@@ -36,6 +37,28 @@ def test_a_part_is_kept_or_named(part: str) -> None:
 )
 def test_what_languages_write_differently_is_not_named(source: str, translation: str) -> None:
     assert lost_parts(source, translation) == []
+
+
+def test_numbers_are_left_out_if_asked() -> None:
+    source = "Dear {name}, 25 dogs at 1a@b.de"
+    assert lost_parts(source, "") == ["{name}", "25", "1a@b.de"]
+    assert lost_parts(source, "", numbers=False) == ["{name}", "1a@b.de"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dear {name}, see (http://a.b/c)!", ["{name},", "(http://a.b/c)!"]),
+        ("{a}{b}-{c}", ["{a}", "{b}-", "{c}"]),
+        ("I love you ❤️. Yes", ["❤️."]),
+        ('Click "<b>here</b>".', ['"<b>', '</b>".']),
+        ("访问https://a.b。好", ["https://a.b。好"]),
+        ("25 dogs, 100% sure", []),
+        ("", []),
+    ],
+)
+def test_spans_take_punctuation_with_them(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in protected_spans(text)] == expected
 
 
 def test_a_changed_part_is_named() -> None:

@@ -5,9 +5,11 @@ import pytest
 from pocketmt.sentences import Reason, translation_spans
 
 
-def spans(line: str, *, split: bool = True, longest: int = 50_000) -> list[tuple[str, str | None]]:
+def spans(
+    line: str, *, split: bool = True, longest: int = 50_000, protect: bool = False
+) -> list[tuple[str, str | None]]:
     """Return the text of each span, and that of its reason."""
-    found = translation_spans(line, "en", split=split, longest=longest)
+    found = translation_spans(line, "en", split=split, longest=longest, protect=protect)
     return [(line[span.start : span.end], None if span.reason is None else span.reason.text) for span in found]
 
 
@@ -33,6 +35,22 @@ def test_a_word_beyond_the_limit_is_cut_out() -> None:
     assert reason == "a word has 1,001 characters; the limit is 1,000"
     assert spans("x" * 1000) == [("x" * 1000, None)]
     assert spans("日" * 2000) == [("日" * 2000, None)]
+
+
+def test_protected_parts_divide_sentences() -> None:
+    line = "Dear {name}, read http://a.b/c. It has 25 pages 😀 ."
+    assert [text for text, _ in spans(line)] == ["Dear {name}, read http://a.b/c.", "It has 25 pages 😀 ."]
+    assert spans(line, protect=True) == [
+        ("Dear", None),
+        ("{name},", ""),
+        ("read", None),
+        ("http://a.b/c.", ""),
+        ("It has 25 pages", None),
+        ("😀", ""),
+        (".", ""),
+    ]
+    assert spans("{name} is here", protect=True) == [("{name}", ""), ("is here", None)]
+    assert spans("25. {name}", protect=True) == spans("25. {name}")
 
 
 def test_what_is_no_text_is_copied_with_a_reason() -> None:

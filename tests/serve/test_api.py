@@ -55,6 +55,17 @@ def test_alternatives_are_other_translations(server: RunningServer) -> None:
     assert server.translate("<b>A dog.</b>", alternatives=2, format="html")["alternatives"] == []
 
 
+def test_urls_and_placeholders_are_kept(server: RunningServer) -> None:
+    text = "A man {name}, rides to http://a.b/c?d=e in a park 😀"
+    answer = server.translate(text, alignment=True)
+    translated, alignment = answer["translatedText"], answer["alignment"]
+    assert isinstance(translated, str) and isinstance(alignment, list)
+    assert server.translate(text)["translatedText"] == translated
+    for part in ("{name},", "http://a.b/c?d=e", "😀"):
+        source, target = text.index(part), translated.index(part)
+        assert [[source, source + len(part)], [target, target + len(part)]] in alignment
+
+
 def test_the_alignment_names_words_of_both_texts(server: RunningServer) -> None:
     text = "😀 Two dogs.\nA red house."
     answer = server.translate(text, alignment=True)

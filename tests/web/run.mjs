@@ -71,8 +71,8 @@ const kinds = {
     const loaded = vocabulary(path, true);
     return lines.map((line) => loaded.normalize(line));
   },
-  spans: async ({ lines, language }) =>
-    lines.map((line) => [...translationSpans(line, language, true)].map(({ start, end, translated }) => [line.slice(start, end), translated])),
+  spans: async ({ lines, language, protect }) =>
+    lines.map((line) => [...translationSpans(line, language, true, protect)].map(({ start, end, translated }) => [line.slice(start, end), translated])),
 };
 
 const results = [];

@@ -123,12 +123,30 @@ def test_pieces_are_those_of_sentencepiece(tmp_path: Path) -> None:
         assert not differing, name
 
 
+@pytest.mark.parametrize("protect", [False, True])
 @pytest.mark.parametrize("language", ["en", "de", "ja"])
-def test_sentences_are_those_of_python(language: str) -> None:
-    lines = made_lines(400)
-    [found] = run_jobs([{"kind": "spans", "lines": lines, "language": language}])
+def test_sentences_are_those_of_python(language: str, protect: bool) -> None:
+    draw = random.Random(3)
+    parts = [
+        "{}",
+        "$1",
+        "%s",
+        "(x),",
+        "😀",
+        "👩‍👧!",
+        "→",
+        "公園",
+        "._",
+        "http://a.b/c?d",
+        "me@a.b",
+        "{name}",
+        "🄰",
+        *WORDS,
+    ]
+    lines = [*made_lines(400), *("".join(draw.choices([*parts, " "], k=draw.randrange(12))) for _ in range(400))]
+    [found] = run_jobs([{"kind": "spans", "lines": lines, "language": language, "protect": protect}])
     for line, spans in zip(lines, found["result"], strict=True):
-        expected = translation_spans(line, language, split=True, longest=50_000)
+        expected = translation_spans(line, language, split=True, longest=50_000, protect=protect)
         assert spans == [[line[each.start : each.end], each.reason is None] for each in expected], repr(line)
 
 

@@ -89,6 +89,23 @@ def test_invisible_characters() -> None:
     assert found["result"][5] == Translator(name).translate(["A man.  Two dogs."])[0]
 
 
+def test_protected_parts() -> None:
+    name = BUNDLED[0]
+    lines = [
+        "A man reads http://a.b/c?d=e in a park. A dog 😀 sees {name}, \U00020000%d",
+        "A man.",
+        "me@\u00ada.b sees <b>a dog</b>.",
+        "$1 {a}{b} 👩‍👧! www.a.b",
+    ]
+    [found] = run_jobs([{"kind": "lines", "path": str(resolve_model(name)), "lines": lines}])
+    assert found == {"result": Translator(name).translate(lines)}
+    for part in ("http://a.b/c?d=e", "😀", "{name},", "%d"):
+        assert part in found["result"][0]
+    for part in ("me@a.b", "<b>", "</b>."):
+        assert part in found["result"][2]
+    assert found["result"][3] == lines[3]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_lines_of_bundled_models(engine: str, beam_size: int) -> None:

@@ -10,12 +10,12 @@ export type Part = string | number[];
 const UNUSUAL_SPACE = /[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;
 const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
 
-/** Divides a line; line breaks in it become spaces. */
-export function divideLine(given: string, vocabulary: Vocabulary, language: string, split: boolean): Part[] {
+/** Divides a line; line breaks in it become spaces. `protect` is that of `translationSpans`. */
+export function divideLine(given: string, vocabulary: Vocabulary, language: string, split: boolean, protect: boolean): Part[] {
   const line = given.replace(/[\r\n]+$/, "");
   const parts: Part[] = [];
   let end = 0;
-  for (const span of translationSpans(line, language, split)) {
+  for (const span of translationSpans(line, language, split, protect)) {
     const text = line.slice(span.start, span.end);
     const found = span.translated ? spaced(encodeLine(vocabulary, text)) : copied(text);
     if (found.length === 0) continue;

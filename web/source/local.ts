@@ -8,6 +8,7 @@ import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
+import { losesParts } from "./sentences/protected.js";
 import { removeInvisible } from "./text/unicode.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
 
@@ -16,6 +17,12 @@ export type { ModelInfo, SearchOptions as TranslateOptions };
 
 const DEFAULT_BEAM_SIZE = 4;
 const LARGEST_BEAM_SIZE = 256;
+
+interface DividedLine {
+  readonly line: string;
+  readonly parts: Part[];
+  readonly prefix: number[];
+}
 
 /** A model in this thread. */
 export class LocalTranslator {
@@ -82,16 +89,32 @@ export class LocalTranslator {
     checkLines(lines);
     checkOptions(options, SEARCH_OPTIONS);
     const languages = this.languages.choose(options.sourceLanguage, options.targetLanguage);
-    const forced = languages.forced === undefined ? [] : [languages.forced];
-    const search = this.engineOptions(options, forced.length);
-    const divided = lines.map((line) => this.divide(line, languages));
-    const requests = divided.flatMap(({ parts, prefix }) =>
-      parts.filter((part) => typeof part !== "string").map((part) => ({ source: [...prefix, ...part], prefix: forced })),
+    const search = this.engineOptions(options, languages.forced === undefined ? 0 : 1);
+    const divided = lines.map((line) => this.divide(line, languages, false));
+    const translated = await this.translateDivided(divided, languages, search, between);
+    if (!this.split) return translated;
+    // Lines that lost a URL or the like are translated again around it.
+    const places = [...lines.keys()].filter((place) => losesParts(divided[place]?.line as string, translated[place] as string));
+    const protectedLines = places.map((place) => this.divide(lines[place] as string, languages, true));
+    const again = await this.translateDivided(protectedLines, languages, search, between);
+    for (const [index, place] of places.entries()) translated[place] = again[index] as string;
+    return translated;
+  }
+
+  private async translateDivided(
+    lines: readonly DividedLine[],
+    { forced }: ChosenLanguages,
+    search: EngineOptions,
+    between: () => Promise<void>,
+  ): Promise<string[]> {
+    const begin = forced === undefined ? [] : [forced];
+    const requests = lines.flatMap(({ parts, prefix }) =>
+      parts.filter((part) => typeof part !== "string").map((part) => ({ source: [...prefix, ...part], prefix: begin })),
     );
-    const results = (await this.engine.translate(requests, search, between)).map((ids) => ids.slice(forced.length));
+    const results = (await this.engine.translate(requests, search, between)).map((ids) => ids.slice(begin.length));
     let next = 0;
     const shown = (part: Part): string => (typeof part === "string" ? part : oneLine(this.target.decode(results[next++] as number[])));
-    return divided.map(({ parts }) => parts.map(shown).join(""));
+    return lines.map(({ parts }) => parts.map(shown).join(""));
   }
 
   /** Translates sentences that are given as ids of the source's vocabulary. */
@@ -121,12 +144,12 @@ export class LocalTranslator {
     };
   }
 
-  private divide(given: string, languages: ChosenLanguages): { parts: Part[]; prefix: number[] } {
+  private divide(given: string, languages: ChosenLanguages, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
     const [named, line] = this.languages.namedBy(removeInvisible(given));
-    const parts = divideLine(line, this.source, languages.sentences, this.split);
+    const parts = divideLine(line, this.source, languages.sentences, this.split, protect);
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
-    return { parts, prefix };
+    return { line, parts, prefix };
   }
 }
 

@@ -63,8 +63,10 @@ class LineDivider:
         self._longest_segment = longest_segment
         self._longest_sentence = longest_sentence
 
-    def divide(self, line: str, languages: ChosenLanguages, *, split: bool) -> DividedLine:
+    def divide(self, line: str, languages: ChosenLanguages, *, split: bool, protect: bool = False) -> DividedLine:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
+
+        `protect` divides sentences further: URLs, e-mail addresses, tags, placeholders and symbols are then copied.
 
         The source language selects the abbreviations that end no sentence. A line may begin with the target language,
         if the model finds it there; it is no part of its text.
@@ -81,7 +83,8 @@ class LineDivider:
         copied: list[Reason] = []
         sentence_texts: list[str] = []
         end = 0
-        for span in translation_spans(line, languages.sentences, split=split, longest=self._longest_sentence):
+        longest = self._longest_sentence
+        for span in translation_spans(line, languages.sentences, split=split, longest=longest, protect=protect):
             text = line[span.start : span.end]
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)

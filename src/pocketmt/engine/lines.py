@@ -1,12 +1,13 @@
 """Lines whose sentences are being translated by the engine."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from pocketmt.engine.devices import TranslationModel
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
+from pocketmt.sentences import lost_parts
 from pocketmt.text.vocabulary import Vocabularies
 
 if TYPE_CHECKING:  # Most translations are only texts.
@@ -19,11 +20,30 @@ class PendingLines:
     """Lines that are being translated; the results may be taken once, by one of the methods."""
 
     def __init__(
-        self, model: TranslationModel, vocabularies: Vocabularies, lines: Sequence[DividedLine], search: Search
+        self,
+        model: TranslationModel,
+        vocabularies: Vocabularies,
+        lines: Sequence[DividedLine],
+        search: Search,
+        protect: Callable[[int], DividedLine] | None = None,
     ) -> None:
-        """Prepare the translation; raises EngineError as `Search.prefixes` does."""
+        """Prepare the translation; raises EngineError as `Search.prefixes` does.
+
+        Args:
+            model: that translates.
+            vocabularies: of the model.
+            lines: to translate.
+            search: how.
+            protect: divides a line, whose index it takes, so that its URLs, e-mail addresses, tags, placeholders and
+                symbols are copied. A line whose translation lacks one of them is translated again in this way. None: it
+                stays as it is.
+        """
+        self._model = model
         self._vocabularies = vocabularies
-        self._lines = lines
+        self._lines = list(lines)
+        self._protect = protect
+        self._again: PendingLines | None = None  # of lines that are translated again
+        self._cancelled = False
         self._search = search
         self._counts = [len(line.sentences) for line in lines]
         sources = [[*line.prefix, *ids] for line in lines for ids in line.sentences]
@@ -36,7 +56,10 @@ class PendingLines:
 
     def cancel(self) -> None:
         """End the translation: a method that waits for its results raises CancelledError. From any thread."""
+        self._cancelled = True
         self._pending.cancel()
+        if self._again is not None:
+            self._again.cancel()
 
     def texts(self) -> list[str]:
         """Return the best translation of each line."""
@@ -47,9 +70,7 @@ class PendingLines:
             line.join(best_text(self._vocabularies.target, search.shown(hypotheses[0][0])) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
-        if self._search.checks is not None:
-            self._search.checks.check(self._lines, texts)
-        return texts
+        return self._checked(texts, str, PendingLines.texts)
 
     def hypotheses(self) -> "list[list[Hypothesis]]":
         """Return the translations of each line, best first."""
@@ -66,9 +87,33 @@ class PendingLines:
             describe_line(self._vocabularies, line, sentences, self._search)
             for line, sentences in zip(self._lines, results, strict=True)
         ]
+        return self._checked(details, lambda hypotheses: hypotheses[0].text, PendingLines.details)
+
+    def _checked(
+        self,
+        results: list[Result],
+        text_of: Callable[[Result], str],
+        translate: "Callable[[PendingLines], list[Result]]",
+    ) -> list[Result]:
+        """Return the results of all lines, those that lack protected parts translated again by `translate`; check."""
+        lost = [
+            index
+            for index, (line, result) in enumerate(zip(self._lines, results, strict=True))
+            if self._protect is not None and lost_parts(line.line, text_of(result), numbers=False)
+        ]
+        if self._protect is not None and lost:
+            for index in lost:
+                self._lines[index] = self._protect(index)
+            lines = [self._lines[index] for index in lost]
+            search = self._search._replace(checks=None)
+            self._again = PendingLines(self._model, self._vocabularies, lines, search)
+            if self._cancelled:  # before `cancel` could see the new translation
+                self._again.cancel()
+            for index, result in zip(lost, translate(self._again), strict=True):
+                results[index] = result
         if self._search.checks is not None:
-            self._search.checks.check(self._lines, [hypotheses[0].text for hypotheses in details])
-        return details
+            self._search.checks.check(self._lines, [text_of(result) for result in results])
+        return results
 
     def _by_line(self, results: Sequence[Result]) -> Iterator[list[Result]]:
         remaining = iter(results)

@@ -100,11 +100,14 @@ class TranslationOptions(SearchOptions, total=False):
     Attributes:
         split: whether a line is split into sentences, which are translated one by one (default: True if the model
             translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
+        protect: whether a line whose translation lacks a URL, e-mail address, tag, placeholder or symbol of it is
+            translated again, around these (default: as `split`); not with `target_prefix`.
         check: whether a `TranslationWarning` tells of each translation that may lack text of its line, and of text that
             was copied because it cannot be translated (default True). Or the checks of several calls together.
     """
 
     split: bool
+    protect: bool
     check: bool | TranslationChecks
 
 
@@ -121,6 +124,7 @@ class Search(NamedTuple):
         languages: of the translation.
         parallel: see `SearchOptions`.
         split: see `TranslationOptions`.
+        protect: whether lines that lack protected parts are translated again.
         checks: of the translations; None: none.
     """
 
@@ -133,6 +137,7 @@ class Search(NamedTuple):
     languages: ChosenLanguages
     parallel: bool
     split: bool
+    protect: bool
     checks: TranslationChecks | None
 
     def terms_of(self, texts: Iterable[str]) -> "list[list[Term]]":
@@ -194,6 +199,7 @@ def check_options(
     prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
     parallel = check_flag("parallel", options.get("parallel", True))
+    split = check_flag("split", options.get("split", True))
     return Search(
         native=make_options(
             beam_size=_beam_size(options, n_best, sampling is not None),
@@ -220,7 +226,9 @@ def check_options(
         alignment=alignment,
         languages=chosen,
         parallel=parallel,
-        split=check_flag("split", options.get("split", True)),
+        split=split,
+        # What begins with a given text cannot be put together from parts.
+        protect=check_flag("protect", options.get("protect", split)) and not prefix and line_prefixes is None,
         checks=_checks(options.get("check", True)),
     )
 

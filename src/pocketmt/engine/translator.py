@@ -13,7 +13,7 @@ from pocketmt.engine.arguments import check_flag, check_integer, check_lines, ch
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.devices import NATIVE, choose_device, lines_at_once
-from pocketmt.engine.line_parts import LineDivider
+from pocketmt.engine.line_parts import DividedLine, LineDivider
 from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_model
 from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
@@ -254,7 +254,7 @@ class Translator:
             TypeError: a source is not a list of ids, or as `translate` does.
             EngineError: an id or option is out of range.
         """
-        search = self._check({**options, "split": False, "check": False})
+        search = self._check({**options, "split": False, "protect": False, "check": False})
         try:
             prefixes = search.prefixes([1] * len(sources))
             terms = search.terms_of(map(self.tokenizer.decode, sources))
@@ -341,8 +341,12 @@ class Translator:
 
     def _prepare(self, lines: Iterable[str], search: Search, first: int = 0) -> PendingLines:
         checked = check_lines(lines, first=first)
+
+        def divide_again(index: int) -> DividedLine:
+            return self._divider.divide(checked[index], search.languages, split=search.split, protect=True)
+
         divided = [self._divider.divide(line, search.languages, split=search.split) for line in checked]
-        return PendingLines(self._model, self._vocabularies, divided, search)
+        return PendingLines(self._model, self._vocabularies, divided, search, divide_again if search.protect else None)
 
     def _in_background(self) -> "BackgroundTranslations":
         from pocketmt.engine.futures import BackgroundTranslations

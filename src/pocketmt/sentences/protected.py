@@ -1,4 +1,4 @@
-"""Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and numbers."""
+"""Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders, symbols and numbers."""
 
 import re
 from collections import Counter
@@ -23,10 +23,13 @@ _TAG: Final = rf"</?[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*/?>"
 _BRACES: Final = r"\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
 _FORMAT: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?[a-zA-Z@](?!\w)"
 _VARIABLE: Final = r"\$(?:[A-Za-z_]\w*|\d(?![\d.,]*\d))"
+# Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
+_SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
+_SYMBOLS: Final = rf"(?:[{_SIGNS}][\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
 _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
-_MARKS: Final = re.compile(r"[\d@%{$</]")
+_MARKS: Final = re.compile(rf"[\d@%{{$</{_SIGNS}]")
 _WORD: Final = re.compile(r"[^\W\d_]")
 
 
@@ -35,23 +38,48 @@ def has_words(text: str) -> bool:
     return _WORD.search(_protected().sub(" ", text) if _may_have_parts(text) else text) is not None
 
 
-def lost_parts(source: str, translation: str) -> list[str]:
+def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[str]:
     """Return the protected parts of a source text that its translation lacks, in their order.
 
     A number may have other separators, since languages differ in these: "1,000.5" is kept by "1.000,5". Whole numbers
     up to 12 are left out, because many languages write them as words. A part that occurs twice is needed twice.
+
+    Args:
+        source: the text.
+        translation: of the text.
+        numbers: whether numbers are looked at.
     """
     if not _may_have_parts(source):
         return []
     needed = _parts(source)
-    found = Counter(key for key, _ in _parts(translation))
+    found = Counter(key for key, _, _ in _parts(translation))
     lost = []
-    for key, part in needed:
+    for key, part, is_number in needed:
         if found[key] > 0:
             found[key] -= 1
-        elif not (len(part) <= 2 and part.isdecimal() and int(part) <= _SPELLED_OUT):
+        elif not is_number or (numbers and not _is_often_spelled_out(part)):
             lost.append(part)
     return lost
+
+
+def protected_spans(text: str) -> list[tuple[int, int]]:
+    """Return start and end of the protected parts of a text that are no numbers, with adjacent punctuation."""
+    if not _may_have_parts(text):
+        return []
+    places = [match.span() for match in _protected().finditer(text) if match["number"] is None]
+    next_starts = [*(start for start, _ in places), len(text)][1:]
+    spans: list[tuple[int, int]] = []
+    for (start, end), next_start in zip(places, next_starts, strict=False):
+        while start > (spans[-1][1] if spans else 0) and _is_punctuation(text[start - 1]):
+            start -= 1
+        while end < next_start and _is_punctuation(text[end]):
+            end += 1
+        spans.append((start, end))
+    return spans
+
+
+def _is_punctuation(character: str) -> bool:
+    return not (character.isalnum() or character.isspace() or character == "_")
 
 
 def _may_have_parts(text: str) -> bool:
@@ -62,12 +90,20 @@ def _may_have_parts(text: str) -> bool:
 @cache
 def _protected() -> re.Pattern[str]:
     """Return the pattern of a protected part; few texts have one, and it takes a millisecond to compile."""
-    return re.compile(f"(?P<kept>{'|'.join((_URL, _EMAIL, _TAG, _BRACES, _FORMAT, _VARIABLE))})|(?P<number>{_NUMBER})")
+    return re.compile(
+        f"(?P<kept>{'|'.join((_URL, _EMAIL, _TAG, _BRACES, _FORMAT, _VARIABLE, _SYMBOLS))})|(?P<number>{_NUMBER})"
+    )
 
 
-def _parts(text: str) -> list[tuple[str, str]]:
-    """Return the protected parts of a text, each after the form in which it is compared."""
+def _is_often_spelled_out(number: str) -> bool:
+    return len(number) <= 2 and number.isdecimal() and int(number) <= _SPELLED_OUT
+
+
+def _parts(text: str) -> list[tuple[str, str, bool]]:
+    """Return the protected parts of a text: the form in which each is compared, itself, whether it is a number."""
     return [
-        (match[0] if match["number"] is None else "".join(filter(str.isdecimal, match[0])), match[0])
+        (match[0], match[0], False)
+        if match["number"] is None
+        else ("".join(filter(str.isdecimal, match[0])), match[0], True)
         for match in _protected().finditer(text)
     ]

@@ -1,4 +1,4 @@
-/** Text without words: what is left outside URLs, e-mail addresses, tags, placeholders and numbers. */
+/** Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and symbols. */
 import { WHITE, WORD } from "../text/unicode.js";
 
 const URL = `(?:(?:https?|ftp)://|www\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
@@ -21,14 +21,63 @@ const TAG = `</?[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*/?>`;
 const BRACES = `\\$?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
 const FORMAT = `%(?:\\p{Nd}+\\$|\\([${WORD}]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?[a-zA-Z@](?![${WORD}])`;
 const VARIABLE = `\\$(?:[A-Za-z_][${WORD}]*|\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd}))`;
+// Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
+const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
+const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
 const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
-const PROTECTED = new RegExp([URL, EMAIL, TAG, BRACES, FORMAT, VARIABLE, NUMBER].join("|"), "gu");
-const MARKS = /[\p{Nd}@%{$</]|www\./u;
+const KEPT = [URL, EMAIL, TAG, BRACES, FORMAT, VARIABLE, SYMBOLS].join("|");
+const PROTECTED = new RegExp(`(?<kept>${KEPT})|${NUMBER}`, "gu");
+const MARKS = new RegExp(`[\\p{Nd}@%{$</${SIGNS}]|www\\.`, "u");
+const PUNCTUATION = new RegExp(`[^${WORD}${WHITE}]`, "u");
 const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
 
 /** Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders. */
 export function hasWords(text: string): boolean {
   return LETTER.test(MARKS.test(text) ? text.replace(PROTECTED, " ") : text);
+}
+
+/** Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice. */
+export function losesParts(source: string, translation: string): boolean {
+  const needed = keptParts(source);
+  if (needed.length === 0) return false;
+  const found = keptParts(translation).map(([part]) => part);
+  return needed.some(([part]) => {
+    const place = found.indexOf(part);
+    if (place >= 0) found.splice(place, 1);
+    return place < 0;
+  });
+}
+
+/** Start and end of the protected parts of a text, with adjacent punctuation. */
+export function protectedSpans(text: string): [number, number][] {
+  const places = keptParts(text).map(([part, start]): [number, number] => [start, start + part.length]);
+  let last = 0;
+  return places.map(([first, after], index) => {
+    let [start, end] = [first, after];
+    const next = places[index + 1]?.[0] ?? text.length;
+    while (start > last && isPunctuation(characterBefore(text, start))) start -= characterBefore(text, start).length;
+    while (end < next && isPunctuation(characterAt(text, end))) end += characterAt(text, end).length;
+    last = end;
+    return [start, end];
+  });
+}
+
+function keptParts(text: string): [string, number][] {
+  if (!MARKS.test(text)) return [];
+  return [...text.matchAll(PROTECTED)].filter(({ groups }) => groups?.["kept"] !== undefined).map((match) => [match[0], match.index]);
+}
+
+function isPunctuation(character: string): boolean {
+  return PUNCTUATION.test(character);
+}
+
+function characterAt(text: string, place: number): string {
+  return String.fromCodePoint(text.codePointAt(place) as number);
+}
+
+function characterBefore(text: string, place: number): string {
+  const pair = characterAt(text, Math.max(place - 2, 0));
+  return pair.length === 2 && place >= 2 ? pair : (text[place - 1] as string);
 }
 
 function inAnyCase(name: string): string {

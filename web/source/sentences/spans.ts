@@ -1,7 +1,7 @@
 /** Division of a line into sentences that are translated and text that is copied. */
 import { trimEnd, trimStart } from "../text/unicode.js";
 import { sentenceSpans } from "./boundaries.js";
-import { hasWords } from "./protected.js";
+import { hasWords, protectedSpans } from "./protected.js";
 
 const LONGEST_SENTENCE = 50_000;
 const LONGEST_WORD = 1000;
@@ -20,8 +20,28 @@ export interface Span {
   readonly translated: boolean;
 }
 
-/** Yields the sentences of a line and what is copied of it; between them is only white space. */
-export function* translationSpans(line: string, language: string, split: boolean): Generator<Span> {
+/**
+ * Yields the sentences of a line and what is copied of it; between them is only white space.
+ *
+ * @param protect whether URLs, e-mail addresses, tags, placeholders and symbols are copied, and the text between them is
+ * translated piece by piece.
+ */
+export function* translationSpans(line: string, language: string, split: boolean, protect: boolean): Generator<Span> {
+  for (const span of sentencesAndCopies(line, language, split)) {
+    let position = span.start;
+    if (protect && span.translated) {
+      for (const [first, last] of protectedSpans(line.slice(span.start, span.end))) {
+        yield* trimmed(line, position, span.start + first);
+        position = span.start + last;
+        yield { start: span.start + first, end: position, translated: false };
+      }
+    }
+    if (position === span.start) yield span;
+    else yield* trimmed(line, position, span.end);
+  }
+}
+
+function* sentencesAndCopies(line: string, language: string, split: boolean): Generator<Span> {
   const sentences: [number, number][] = split ? sentenceSpans(line, language) : [[0, line.length]];
   for (const [start, end] of sentences) {
     let position = start;

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.engine import DetailedHypothesis, TranslationFuture, Translator
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.serving.translation.division import Translation
 from pocketmt.serving.translation.links import word_links
 
@@ -68,6 +69,7 @@ class EngineBatches:
             sentences,
             beam_size=self._beam_size,
             split=False,
+            protect=kind.translator.unit == DEFAULT_UNIT,
             check=False,
             parallel=alone,
             source_language=kind.source,
@@ -83,6 +85,7 @@ class EngineBatches:
             alignment=kind.aligned,
             beam_size=max(self._beam_size, kind.n_best),
             split=False,
+            protect=kind.translator.unit == DEFAULT_UNIT,
             check=False,
             parallel=alone,
             source_language=kind.source,

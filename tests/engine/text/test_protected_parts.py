@@ -1,0 +1,118 @@
+"""Sentences whose translation loses a URL, an e-mail address, a tag, a placeholder or a symbol."""
+
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pocketmt.engine import Translator
+from pocketmt.engine.line_parts import DividedLine
+from pocketmt.engine.lines import PendingLines
+
+LINE = "The man {name}, rides http://a.b/c?d=e now. A dog 😀 sees."
+PARTS = ["The man", "rides", "now.", "A dog", "sees."]
+
+
+@pytest.fixture
+def translator(model_path: Path) -> Translator:
+    return Translator(model_path)
+
+
+@pytest.mark.parametrize("options", [{}, {"beam_size": 1}, {"repeat_limit": 2}])
+def test_the_parts_are_copied_and_the_text_between_them_is_translated(
+    translator: Translator, options: dict[str, Any]
+) -> None:
+    man, rides, now, dog, sees = translator.translate(PARTS, max_length=4, **options)
+    expected = f"{man} {{name}}, {rides} http://a.b/c?d=e {now} {dog} 😀 {sees}"
+    others = ["A dog.", "", "a man"]
+    translated = translator.translate(others, max_length=4, **options)
+    found = translator.translate([others[0], LINE, *others[1:], LINE], max_length=4, **options)
+    assert found == [translated[0], expected, *translated[1:], expected]
+    assert list(translator.translate_stream([LINE], max_length=4, **options)) == [expected]
+
+
+def test_all_ways_to_translate_give_the_same_text(translator: Translator) -> None:
+    [expected] = translator.translate([LINE], max_length=4)
+    [[hypothesis]] = translator.translate_n_best([LINE], 1, max_length=4)
+    [[detailed]] = translator.translate_detailed([LINE], max_length=4)
+    assert hypothesis.text == detailed.text == expected
+    assert translator.submit([LINE], max_length=4).result() == [expected]
+    assert translator.translate_text(f"{LINE}\n\n{LINE}", max_length=4) == f"{expected}\n\n{expected}"
+    assert translator.translate([LINE], max_length=4, replace_unknowns=True) == [expected]
+    alignment = detailed.alignment
+    assert alignment is not None
+    for part in ("{name},", "http://a.b/c?d=e", "😀"):
+        source, target = alignment.source_words.index(part), alignment.target_words.index(part)
+        assert (source, target) in alignment.word_links()
+
+
+def test_nothing_is_lost_beside_several_translations(translator: Translator) -> None:
+    [hypotheses] = translator.translate_n_best([LINE], 3, beam_size=4, max_length=4)
+    assert len(hypotheses) == 3
+    for hypothesis in hypotheses:
+        assert all(part in hypothesis.text for part in ("{name},", "http://a.b/c?d=e", "😀"))
+
+
+def test_protection_is_an_option(translator: Translator) -> None:
+    line = "The man {name}, rides"
+    [expected] = translator.translate([line], max_length=4)
+    assert "{name}," in expected
+    assert translator.translate([line], max_length=4, split=False, protect=True) == [expected]
+    assert "{name}" not in translator.translate([line], max_length=4, protect=False, check=False)[0]
+    with pytest.raises(TypeError, match="protect"):
+        translator.translate([line], protect=1)  # type: ignore[arg-type]
+
+
+def test_a_line_that_is_not_split_or_has_a_prefix_stays_whole(translator: Translator) -> None:
+    assert "{name}" not in translator.translate([LINE], max_length=4, split=False, check=False)[0]
+    prefixed = translator.translate([LINE], max_length=4, target_prefix="a man", check=False)[0]
+    assert "{name}" not in prefixed
+    assert prefixed.startswith("a man")
+
+
+class Pending:
+    """A translation by the stub of a model."""
+
+    def __init__(self, results: list[list[tuple[list[int], float]]]) -> None:
+        self.results = results
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def result(self) -> list[list[tuple[list[int], float]]]:
+        if self.cancelled:
+            raise CancelledError
+        return self.results
+
+
+class Model:
+    """The stub of a model."""
+
+    def __init__(self) -> None:
+        self.started: list[Pending] = []
+
+    def submit(self, sources: Sequence[Sequence[int]], *_: object) -> Pending:
+        self.started.append(Pending([[([5], 0.0)] for _ in sources]))
+        return self.started[-1]
+
+
+def test_a_cancelled_translation_does_not_go_on_with_the_second_one(translator: Translator) -> None:
+    search = translator._check({"max_length": 4})
+
+    def divided(protect: bool) -> DividedLine:
+        return translator._divider.divide(LINE, search.languages, split=True, protect=protect)
+
+    def cancel_and_divide(_: int) -> DividedLine:
+        pending.cancel()
+        return divided(protect=True)
+
+    model = Model()
+    pending = PendingLines(
+        cast(Any, model), translator._vocabularies, [divided(protect=False)], search, cancel_and_divide
+    )
+    with pytest.raises(CancelledError):
+        pending.texts()
+    assert [each.cancelled for each in model.started] == [True, True]
