@@ -199,7 +199,6 @@ def check_options(
     prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
     parallel = check_flag("parallel", options.get("parallel", True))
-    split = check_flag("split", options.get("split", True))
     return Search(
         native=make_options(
             beam_size=_beam_size(options, n_best, sampling is not None),
@@ -212,8 +211,7 @@ def check_options(
             attention=alignment or replace_unknowns,
             unknown=replace_unknowns,
             **_repetitions(options),
-            suppressed_sequences=_sequences(options.get("suppressed_sequences", ()), vocabulary),
-            suppressed_texts=make_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
+            **_suppression(options, vocabulary),
             word_continuations=[] if terms is None else terms.word_continuations,
             sampling=sampling,
             batch_size=_batch_size(options.get("batch_size")),
@@ -226,11 +224,23 @@ def check_options(
         alignment=alignment,
         languages=chosen,
         parallel=parallel,
-        split=split,
-        # What begins with a given text cannot be put together from parts.
-        protect=check_flag("protect", options.get("protect", split)) and not prefix and line_prefixes is None,
+        **_division(options, has_prefix=bool(prefix) or line_prefixes is not None),
         checks=_checks(options.get("check", True)),
     )
+
+
+def _division(options: TranslationOptions, *, has_prefix: bool) -> dict[str, bool]:
+    split = check_flag("split", options.get("split", True))
+    protect = check_flag("protect", options.get("protect", split))
+    # What begins with a given text cannot be put together from parts.
+    return {"split": split, "protect": protect and not has_prefix}
+
+
+def _suppression(options: SearchOptions, vocabulary: Vocabulary) -> dict[str, Any]:
+    return {
+        "suppressed_sequences": _sequences(options.get("suppressed_sequences", ()), vocabulary),
+        "suppressed_texts": make_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
+    }
 
 
 def _named_options(options: TranslationOptions) -> TranslationOptions:
