@@ -42,15 +42,15 @@ widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
         --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
 }
-# bundled LANGUAGES DESCRIPTION: the model of the fourth round in 8 and in 4 bits.
+# bundled LANGUAGES DESCRIPTION: the model of the fifth round in 8 and in 4 bits.
 bundled() {
-    in_8_bits "$fourth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
-    POCKETMT_TEXTS=$PWD/$second made "$build/everyday-$1.pocketmt" pocketmt compress "$fourth/$1.pocketmt" \
-        affine4-distilled --limit-updates 1000 --configuration "examples/everyday/pocket-$1-continued.toml" \
+    in_8_bits "$fifth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
+    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$fifth/$1.pocketmt" \
+        affine4-distilled --limit-updates 1000 --configuration "examples/everyday/pocket-$1-varied.toml" \
         --entropy-coding "${terms[@]}" --description "$2" -o "$build/everyday-$1.pocketmt"
 }
 
-mkdir -p $second $third $fourth
+mkdir -p $second $third $fourth $fifth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -78,5 +78,14 @@ widened en-de
 widened de-en
 continued $fourth/start-en-de.pocketmt en-de $second $fourth continued 7500
 continued $fourth/start-de-en.pocketmt de-en $second $fourth continued 7500
+in_8_bits $fourth/en-de.pocketmt $fourth/everyday-en-de-8bit.pocketmt
+in_8_bits $fourth/de-en.pocketmt $fourth/everyday-de-en-8bit.pocketmt
+
+# Fifth round: the models of the fourth make the texts, of which some pairs are repeated without final punctuation, in
+# lower case and in capitals.
+distilled $fourth/everyday-en-de-8bit.pocketmt $fifth
+translated_back $fourth/everyday-de-en-8bit.pocketmt $fifth
+continued $fourth/everyday-en-de-8bit.pocketmt en-de $fifth $fifth continued 7500 varied
+continued $fourth/everyday-de-en-8bit.pocketmt de-en $fifth $fifth continued 7500 varied
 bundled en-de "Short everyday sentences, English to German"
 bundled de-en "Short everyday sentences, German to English"
