@@ -34,14 +34,15 @@ def _same(line: str) -> str:
     return line
 
 
-# Names of spellings, with the change of the source and that of the references.
+# The change of the source, and that of the references.
 SPELLINGS: Final[dict[str, tuple[Change, Change]]] = {
-    "as it is": (_same, _same),
-    "without final punctuation": (_unmarked, _unmarked),
-    "lower case": (str.lower, _same),
-    "lower case, without final punctuation": (lambda line: _unmarked(line).lower(), _unmarked),
+    "as_it_is": (_same, _same),
+    "without_punctuation": (_unmarked, _unmarked),
+    "lower_case": (str.lower, _same),
+    "lower_case_without_punctuation": (lambda line: _unmarked(line).lower(), _unmarked),
     "capitals": (str.upper, str.upper),
 }
+COLUMNS: Final = ["model", *(f"{spelling}.bleu:.2f" for spelling in SPELLINGS)]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -53,31 +54,35 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="the record (default: none)")
     options = parser.parse_args(arguments)
     origin = provenance()
+    part = "test" if options.final else "val"
     rows = []
     for model in options.models:
         name, _, file = model.partition("=")
-        rows += spelling_rows(name, Translator(file), options.languages, "test" if options.final else "val")
+        rows.append({"model": name, **spelling_scores(Translator(file), options.languages, part)})
     if options.output:
-        write_record({"rows": rows, "provenance": origin}, options.output)
-    print(markdown_table(rows, [Column.parse(column) for column in rows[0]]))
+        write_record({"rows": rows, "part": part, "provenance": origin}, options.output)
+    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
     return 0
 
 
-def spelling_rows(name: str, translator: Translator, languages: str, part: str) -> list[dict[str, Any]]:
-    """Return a row for each spelling of a text, with scores of a model's translations."""
+def spelling_scores(translator: Translator, languages: str, part: str) -> dict[str, dict[str, Any]]:
+    """Return BLEU, chrF and their signatures for each spelling of a text."""
     source_name, reference_names = REFERENCES[languages]
     source, *references = (
         (corpus("tatoeba") / f"{part}.{each}").read_text(encoding="utf-8").splitlines()
         for each in (source_name, *reference_names)
     )
-    rows = []
+    scores = {}
     for spelling, (change, change_reference) in SPELLINGS.items():
         lines = [change(line) for line in source]
         translations = translator.translate(lines, beam_size=4, split=False, check=False)
-        changed = [[change_reference(line) for line in side] for side in references]
-        quality = score(translations, *changed)
-        rows.append({"model": name, "spelling": spelling, "bleu": quality.bleu.value, "chrf": quality.chrf.value})
-    return rows
+        quality = score(translations, *([change_reference(line) for line in side] for side in references))
+        scores[spelling] = {
+            "bleu": quality.bleu.value,
+            "chrf": quality.chrf.value,
+            "signatures": [quality.bleu.signature, quality.chrf.signature],
+        }
+    return scores
 
 
 if __name__ == "__main__":
