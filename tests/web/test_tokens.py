@@ -89,6 +89,18 @@ def test_invisible_characters() -> None:
     assert found["result"][5] == Translator(name).translate(["A man.  Two dogs."])[0]
 
 
+def test_stand_ins() -> None:
+    lines = [
+        "I love {person}.",
+        "Tom gave %s %d dollars. Visit http://a.b/c?d=e today!",
+        "I love {a}, {b}, {c}, {d} and {e}.",
+        "<b>I love $you</b> 😀",
+    ]
+    [found] = run_jobs([{"kind": "lines", "path": str(resolve_model("everyday-en-de")), "lines": lines}])
+    assert found == {"result": Translator("everyday-en-de").translate(lines)}
+    assert "{person}" in found["result"][0]
+
+
 def test_protected_parts() -> None:
     name = BUNDLED[0]
     lines = [

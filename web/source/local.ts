@@ -9,6 +9,7 @@ import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { losesParts } from "./sentences/protected.js";
+import { withParts, withStandIns } from "./sentences/stand_ins.js";
 import { removeInvisible } from "./text/unicode.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
 
@@ -93,12 +94,32 @@ export class LocalTranslator {
     const divided = lines.map((line) => this.divide(line, languages, false));
     const translated = await this.translateDivided(divided, languages, search, between);
     if (!this.split) return translated;
-    // Lines that lost a URL or the like are translated again around it.
-    const places = [...lines.keys()].filter((place) => losesParts(divided[place]?.line as string, translated[place] as string));
-    const protectedLines = places.map((place) => this.divide(lines[place] as string, languages, true));
-    const again = await this.translateDivided(protectedLines, languages, search, between);
-    for (const [index, place] of places.entries()) translated[place] = again[index] as string;
+    await this.protect(lines, divided, translated, { languages, search, between });
     return translated;
+  }
+
+  /** Translates lines that lost a URL or the like again: with stand-ins for it, and if that does not help, around it. */
+  private async protect(
+    lines: readonly string[],
+    divided: readonly DividedLine[],
+    translated: string[],
+    { languages, search, between }: { languages: ChosenLanguages; search: EngineOptions; between: () => Promise<void> },
+  ): Promise<void> {
+    const lost = (): number[] =>
+      [...lines.keys()].filter((place) => losesParts(divided[place]?.line as string, translated[place] as string));
+    const replaced = lost().flatMap((place) => {
+      const found = withStandIns(removeInvisible(lines[place] as string));
+      return found === undefined ? [] : [{ place, ...found }];
+    });
+    const withNames = replaced.map(({ text }) => this.divide(text, languages, false));
+    for (const [index, text] of (await this.translateDivided(withNames, languages, search, between)).entries()) {
+      const { place, standIns } = replaced[index] as (typeof replaced)[number];
+      translated[place] = withParts(text, standIns) ?? (translated[place] as string);
+    }
+    const remaining = lost();
+    const inParts = remaining.map((place) => this.divide(lines[place] as string, languages, true));
+    const again = await this.translateDivided(inParts, languages, search, between);
+    for (const [index, place] of remaining.entries()) translated[place] = again[index] as string;
   }
 
   private async translateDivided(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 from pocketmt.engine.devices import TranslationModel
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
-from pocketmt.sentences import lost_parts
+from pocketmt.engine.protection import LineProtection
+from pocketmt.sentences import StandIn, lost_parts, with_parts
 from pocketmt.text.vocabulary import Vocabularies
 
 if TYPE_CHECKING:  # Most translations are only texts.
@@ -25,7 +26,7 @@ class PendingLines:
         vocabularies: Vocabularies,
         lines: Sequence[DividedLine],
         search: Search,
-        protect: Callable[[int], DividedLine] | None = None,
+        protection: LineProtection | None = None,
     ) -> None:
         """Prepare the translation; raises EngineError as `Search.prefixes` does.
 
@@ -34,14 +35,13 @@ class PendingLines:
             vocabularies: of the model.
             lines: to translate.
             search: how.
-            protect: divides a line, whose index it takes, so that its URLs, e-mail addresses, tags, placeholders and
-                symbols are copied. A line whose translation lacks one of them is translated again in this way. None: it
-                stays as it is.
+            protection: of the lines. A line whose translation lacks a URL, e-mail address, tag, placeholder or symbol
+                is translated again, in other forms. None: it stays as it is.
         """
         self._model = model
         self._vocabularies = vocabularies
         self._lines = list(lines)
-        self._protect = protect
+        self._protection = protection
         self._again: PendingLines | None = None  # of lines that are translated again
         self._cancelled = False
         self._search = search
@@ -70,7 +70,7 @@ class PendingLines:
             line.join(best_text(self._vocabularies.target, search.shown(hypotheses[0][0])) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
-        return self._checked(texts, str, PendingLines.texts)
+        return self._checked(texts, str, PendingLines.texts, with_parts)
 
     def hypotheses(self) -> "list[list[Hypothesis]]":
         """Return the translations of each line, best first."""
@@ -80,40 +80,52 @@ class PendingLines:
 
     def details(self) -> "list[list[DetailedHypothesis]]":
         """Return the translations of each line with details, best first; one empty translation without text."""
-        from pocketmt.engine.results import describe_line
+        from pocketmt.engine.results import describe_line, hypotheses_with_parts
 
         results = self._by_line(self._pending.details())
         details = [
             describe_line(self._vocabularies, line, sentences, self._search)
             for line, sentences in zip(self._lines, results, strict=True)
         ]
-        return self._checked(details, lambda hypotheses: hypotheses[0].text, PendingLines.details)
+        return self._checked(
+            details, lambda hypotheses: hypotheses[0].text, PendingLines.details, hypotheses_with_parts
+        )
 
     def _checked(
         self,
         results: list[Result],
         text_of: Callable[[Result], str],
         translate: "Callable[[PendingLines], list[Result]]",
+        restore: Callable[[Result, Sequence[StandIn]], Result | None],
     ) -> list[Result]:
-        """Return the results of all lines, those that lack protected parts translated again by `translate`; check."""
-        lost = [
-            index
-            for index, (line, result) in enumerate(zip(self._lines, results, strict=True))
-            if self._protect is not None and lost_parts(line.line, text_of(result), numbers=False)
-        ]
-        if self._protect is not None and lost:
-            for index in lost:
-                self._lines[index] = self._protect(index)
-            lines = [self._lines[index] for index in lost]
-            search = self._search._replace(checks=None)
-            self._again = PendingLines(self._model, self._vocabularies, lines, search)
-            if self._cancelled:  # before `cancel` could see the new translation
-                self._again.cancel()
-            for index, result in zip(lost, translate(self._again), strict=True):
-                results[index] = result
+        """Return the results of all lines, those that lost protected parts translated again by `translate`; check.
+
+        `restore` puts parts in place of their stand-ins; None: it cannot.
+        """
+
+        def is_lost(index: int) -> bool:
+            return bool(lost_parts(self._lines[index].line, text_of(results[index]), numbers=False))
+
+        if self._protection is not None:
+            lost = [index for index in range(len(results)) if is_lost(index)]
+            for form in self._protection.forms if lost else ():
+                given = {index: line for index in lost if (line := form(index, self._lines[index])) is not None}
+                found = translate(self._pending_again([each.line for each in given.values()]))
+                for (index, line), result in zip(given.items(), found, strict=True):
+                    restored = restore(result, line.stand_ins)
+                    if restored is not None:
+                        self._lines[index], results[index] = line.line, restored
+                lost = [index for index in lost if is_lost(index)]
         if self._search.checks is not None:
             self._search.checks.check(self._lines, [text_of(result) for result in results])
         return results
+
+    def _pending_again(self, lines: Sequence[DividedLine]) -> "PendingLines":
+        search = self._search._replace(checks=None)
+        self._again = PendingLines(self._model, self._vocabularies, lines, search)
+        if self._cancelled:  # before `cancel` could see the new translation
+            self._again.cancel()
+        return self._again
 
     def _by_line(self, results: Sequence[Result]) -> Iterator[list[Result]]:
         remaining = iter(results)

@@ -2,12 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pocketmt.engine import _native
 from pocketmt.engine.alignment import Alignment, copied_alignment, join_alignments, make_alignment
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
+from pocketmt.sentences import StandIn, pieces_with_parts, with_parts
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 
@@ -29,7 +30,8 @@ class DetailedHypothesis(Hypothesis):
     """A translation with its score, see `Hypothesis`, and those of its pieces.
 
     Attributes:
-        pieces: the pieces of the translation, "▁" for a space; none of text that is copied, unlike in the alignment.
+        pieces: the pieces of the translation, "▁" for a space; none of text that is copied, unlike in the alignment. Of
+            pieces in whose place a URL or a placeholder is put, the first has it, and others may be empty.
         token_scores: log-probability of each piece, also of a prefix, after the pieces before it; among those that
             `Hypothesis` names.
         alignment: to the source; None if it was not asked for.
@@ -111,6 +113,33 @@ def _joined_alignment(line: DividedLine, parts: Sequence[DetailedHypothesis]) ->
     translated = (part.alignment for part in parts if part.alignment is not None)
     return join_alignments(
         [copied_alignment(part) if isinstance(part, str) else next(translated) for part in line.parts]
+    )
+
+
+def hypotheses_with_parts(
+    hypotheses: Sequence[DetailedHypothesis], stand_ins: Sequence[StandIn]
+) -> list[DetailedHypothesis] | None:
+    """Return translations of a line with parts in place of their stand-ins; None if one has not each of these once."""
+    texts = [with_parts(each.text, stand_ins) for each in hypotheses]
+    if None in texts:
+        return None
+    return [
+        replace(
+            each,
+            text=text,
+            pieces=pieces_with_parts(each.pieces, stand_ins),
+            alignment=None if each.alignment is None else _with_parts(each.alignment, stand_ins),
+        )
+        for each, text in zip(hypotheses, texts, strict=True)
+        if text is not None
+    ]
+
+
+def _with_parts(alignment: Alignment, stand_ins: Sequence[StandIn]) -> Alignment:
+    return replace(
+        alignment,
+        source_pieces=pieces_with_parts(alignment.source_pieces, stand_ins),
+        target_pieces=pieces_with_parts(alignment.target_pieces, stand_ins),
     )
 
 

@@ -13,10 +13,11 @@ from pocketmt.engine.arguments import check_flag, check_integer, check_lines, ch
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.devices import NATIVE, choose_device, lines_at_once
-from pocketmt.engine.line_parts import DividedLine, LineDivider
+from pocketmt.engine.line_parts import LineDivider
 from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_model
 from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
+from pocketmt.engine.protection import LineProtection
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
 from pocketmt.model_file.manifest import DEFAULT_UNIT
@@ -341,12 +342,11 @@ class Translator:
 
     def _prepare(self, lines: Iterable[str], search: Search, first: int = 0) -> PendingLines:
         checked = check_lines(lines, first=first)
-
-        def divide_again(index: int) -> DividedLine:
-            return self._divider.divide(checked[index], search.languages, split=search.split, protect=True)
-
         divided = [self._divider.divide(line, search.languages, split=search.split) for line in checked]
-        return PendingLines(self._model, self._vocabularies, divided, search, divide_again if search.protect else None)
+        protection = None
+        if search.protect:
+            protection = LineProtection(self._divider, checked, search.languages, split=search.split)
+        return PendingLines(self._model, self._vocabularies, divided, search, protection)
 
     def _in_background(self) -> "BackgroundTranslations":
         from pocketmt.engine.futures import BackgroundTranslations

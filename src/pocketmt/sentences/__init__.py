@@ -4,5 +4,16 @@ from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.sentences.copied import Reason
 from pocketmt.sentences.protected import lost_parts
 from pocketmt.sentences.spans import Span, translation_spans
+from pocketmt.sentences.stand_ins import StandIn, pieces_with_parts, with_parts, with_stand_ins
 
-__all__ = ["Reason", "Span", "lost_parts", "sentence_spans", "translation_spans"]
+__all__ = [
+    "Reason",
+    "Span",
+    "StandIn",
+    "lost_parts",
+    "pieces_with_parts",
+    "sentence_spans",
+    "translation_spans",
+    "with_parts",
+    "with_stand_ins",
+]

@@ -21,7 +21,9 @@ _FIRST: Final = rf"(?:\s+{_ATTRIBUTE}{_VALUE}|\s+{_ALONE}|(?:\s+{_ATTRIBUTE})+\s
 _ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
 _TAG: Final = rf"</?[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*/?>"
 _BRACES: Final = r"\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
-_FORMAT: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?[a-zA-Z@](?!\w)"
+_FORMAT_START: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?"
+_FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}[diufFeEgGxX](?!\w)"
+_FORMAT: Final = rf"{_FORMAT_START}[a-zA-Z@](?!\w)"
 _VARIABLE: Final = r"\$(?:[A-Za-z_]\w*|\d(?![\d.,]*\d))"
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 _SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
@@ -62,11 +64,19 @@ def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[s
     return lost
 
 
-def protected_spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of the protected parts of a text that are no numbers, with adjacent punctuation."""
+def protected_matches(text: str) -> list[re.Match[str]]:
+    """Return matches of the protected parts of a text that are no numbers.
+
+    Their group `replaceable` has URLs, e-mail addresses and placeholders, `of_number` placeholders of numbers.
+    """
     if not _may_have_parts(text):
         return []
-    places = [match.span() for match in _protected().finditer(text) if match["number"] is None]
+    return [match for match in _protected().finditer(text) if match["number"] is None]
+
+
+def protected_spans(text: str) -> list[tuple[int, int]]:
+    """Return start and end of the protected parts of a text that are no numbers, with adjacent punctuation."""
+    places = [match.span() for match in protected_matches(text)]
     next_starts = [*(start for start, _ in places), len(text)][1:]
     spans: list[tuple[int, int]] = []
     for (start, end), next_start in zip(places, next_starts, strict=False):
@@ -90,9 +100,8 @@ def _may_have_parts(text: str) -> bool:
 @cache
 def _protected() -> re.Pattern[str]:
     """Return the pattern of a protected part; few texts have one, and it takes a millisecond to compile."""
-    return re.compile(
-        f"(?P<kept>{'|'.join((_URL, _EMAIL, _TAG, _BRACES, _FORMAT, _VARIABLE, _SYMBOLS))})|(?P<number>{_NUMBER})"
-    )
+    replaceable = "|".join((_URL, _EMAIL, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER})", _FORMAT, _VARIABLE))
+    return re.compile(f"(?P<replaceable>{replaceable})|{_TAG}|{_SYMBOLS}|(?P<number>{_NUMBER})")
 
 
 def _is_often_spelled_out(number: str) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from pocketmt.engine import Translator
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.lines import PendingLines
+from pocketmt.engine.protection import LineProtection, ProtectedLine
 
 LINE = "The man {name}, rides http://a.b/c?d=e now. A dog 😀 sees."
 PARTS = ["The man", "rides", "now.", "A dog", "sees."]
@@ -99,20 +100,44 @@ class Model:
         return self.started[-1]
 
 
+def test_a_name_stands_in_where_the_model_keeps_it() -> None:
+    everyday = Translator("everyday-en-de")
+    line = "I love {person} very much. Good night!"
+    [whole] = everyday.translate(["I love Tom very much. Good night!"])
+    assert "Tom" in whole
+    expected = whole.replace("Tom", "{person}")
+    assert everyday.translate([line]) == [expected]
+    [hypotheses] = everyday.translate_detailed([line], n_best=2)
+    assert hypotheses[0].text == expected
+    assert all("{person}" in hypothesis.text for hypothesis in hypotheses)
+    alignment = hypotheses[0].alignment
+    assert alignment is not None
+    assert alignment.source_words == tuple(line.split())
+    assert alignment.target_words == tuple(expected.split())
+    links = [(alignment.source_words[a], alignment.target_words[b]) for a, b in alignment.word_links()]
+    assert ("{person}", "{person}") in links
+    # Tags have no stand-in: the sentence of one is put together.
+    [found] = everyday.translate([f"<b>{line}</b>"])
+    assert found.startswith("<b>") and found.endswith("</b>") and "{person}" in found
+
+
 def test_a_cancelled_translation_does_not_go_on_with_the_second_one(translator: Translator) -> None:
     search = translator._check({"max_length": 4})
 
-    def divided(protect: bool) -> DividedLine:
-        return translator._divider.divide(LINE, search.languages, split=True, protect=protect)
-
-    def cancel_and_divide(_: int) -> DividedLine:
-        pending.cancel()
-        return divided(protect=True)
+    class Cancelling(LineProtection):
+        def _in_parts(self, index: int, line: DividedLine) -> ProtectedLine:
+            pending.cancel()
+            return super()._in_parts(index, line)
 
     model = Model()
+    divider = translator._divider
     pending = PendingLines(
-        cast(Any, model), translator._vocabularies, [divided(protect=False)], search, cancel_and_divide
+        cast(Any, model),
+        translator._vocabularies,
+        [divider.divide(LINE, search.languages, split=True)],
+        search,
+        Cancelling(divider, [LINE], search.languages, split=True),
     )
     with pytest.raises(CancelledError):
         pending.texts()
-    assert [each.cancelled for each in model.started] == [True, True]
+    assert [each.cancelled for each in model.started] == [True, True, True]

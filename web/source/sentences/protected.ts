@@ -19,14 +19,16 @@ const FIRST = `(?:[${WHITE}]+${ATTRIBUTE}${VALUE}|[${WHITE}]+${ALONE}|${AFTER_OT
 const ATTRIBUTES = `${FIRST}(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
 const TAG = `</?[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*/?>`;
 const BRACES = `\\$?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
-const FORMAT = `%(?:\\p{Nd}+\\$|\\([${WORD}]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?[a-zA-Z@](?![${WORD}])`;
+const FORMAT_START = "%(?:\\p{Nd}+\\$|\\([" + WORD + "]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?";
+const FORMAT_OF_NUMBER = `${FORMAT_START}[diufFeEgGxX](?![${WORD}])`;
+const FORMAT = `${FORMAT_START}[a-zA-Z@](?![${WORD}])`;
 const VARIABLE = `\\$(?:[A-Za-z_][${WORD}]*|\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd}))`;
 // Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
 const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
-const KEPT = [URL, EMAIL, TAG, BRACES, FORMAT, VARIABLE, SYMBOLS].join("|");
-const PROTECTED = new RegExp(`(?<kept>${KEPT})|${NUMBER}`, "gu");
+const REPLACEABLE = [URL, EMAIL, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
+const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|(?<number>${NUMBER})`, "gu");
 const MARKS = new RegExp(`[\\p{Nd}@%{$</${SIGNS}]|www\\.`, "u");
 const PUNCTUATION = new RegExp(`[^${WORD}${WHITE}]`, "u");
 const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
@@ -38,11 +40,11 @@ export function hasWords(text: string): boolean {
 
 /** Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice. */
 export function losesParts(source: string, translation: string): boolean {
-  const needed = keptParts(source);
+  const needed = protectedParts(source);
   if (needed.length === 0) return false;
-  const found = keptParts(translation).map(([part]) => part);
-  return needed.some(([part]) => {
-    const place = found.indexOf(part);
+  const found = protectedParts(translation).map(({ text }) => text);
+  return needed.some(({ text }) => {
+    const place = found.indexOf(text);
     if (place >= 0) found.splice(place, 1);
     return place < 0;
   });
@@ -50,11 +52,12 @@ export function losesParts(source: string, translation: string): boolean {
 
 /** Start and end of the protected parts of a text, with adjacent punctuation. */
 export function protectedSpans(text: string): [number, number][] {
-  const places = keptParts(text).map(([part, start]): [number, number] => [start, start + part.length]);
+  const parts = protectedParts(text);
   let last = 0;
-  return places.map(([first, after], index) => {
-    let [start, end] = [first, after];
-    const next = places[index + 1]?.[0] ?? text.length;
+  return parts.map((part, index) => {
+    let start = part.start;
+    let end = start + part.text.length;
+    const next = parts[index + 1]?.start ?? text.length;
     while (start > last && isPunctuation(characterBefore(text, start))) start -= characterBefore(text, start).length;
     while (end < next && isPunctuation(characterAt(text, end))) end += characterAt(text, end).length;
     last = end;
@@ -62,9 +65,27 @@ export function protectedSpans(text: string): [number, number][] {
   });
 }
 
-function keptParts(text: string): [string, number][] {
+/** A protected part of a text. */
+export interface Part {
+  readonly text: string;
+  readonly start: number;
+  /** Whether it is a URL, an e-mail address or a placeholder, and not a tag or a symbol. */
+  readonly isReplaceable: boolean;
+  /** Whether it is a placeholder of a number. */
+  readonly isOfNumber: boolean;
+}
+
+/** The protected parts of a text. */
+export function protectedParts(text: string): Part[] {
   if (!MARKS.test(text)) return [];
-  return [...text.matchAll(PROTECTED)].filter(({ groups }) => groups?.["kept"] !== undefined).map((match) => [match[0], match.index]);
+  return [...text.matchAll(PROTECTED)]
+    .filter(({ groups }) => groups?.["number"] === undefined)
+    .map(({ 0: found, index: start, groups }) => ({
+      text: found,
+      start,
+      isReplaceable: groups?.["replaceable"] !== undefined,
+      isOfNumber: groups?.["ofNumber"] !== undefined,
+    }));
 }
 
 function isPunctuation(character: string): boolean {

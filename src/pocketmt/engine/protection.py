@@ -1,0 +1,51 @@
+"""Lines whose translations lost a URL, a placeholder or the like, divided so that another translation keeps it."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pocketmt.engine.languages import ChosenLanguages
+from pocketmt.engine.line_parts import DividedLine, LineDivider
+from pocketmt.sentences import StandIn, with_stand_ins
+from pocketmt.text.normalization import remove_invisible
+
+
+class ProtectedLine(NamedTuple):
+    """A line, and the stand-ins for parts of its text that its translation has to have."""
+
+    line: DividedLine
+    stand_ins: Sequence[StandIn] = ()
+
+
+class LineProtection:
+    """Divides the lines of one translation for another one.
+
+    Args:
+        divider: of the model.
+        lines: as they were given.
+        languages: of the translation.
+        split: whether lines are split into sentences.
+    """
+
+    def __init__(self, divider: LineDivider, lines: Sequence[str], languages: ChosenLanguages, *, split: bool) -> None:
+        self._divider = divider
+        self._lines = lines
+        self._languages = languages
+        self._split = split
+
+    @property
+    def forms(self) -> "tuple[Callable[[int, DividedLine], ProtectedLine | None], ...]":
+        """What divides a line, whose index and earlier form it takes: each is tried if those before it do not help."""
+        return self._with_stand_ins, self._in_parts
+
+    def _with_stand_ins(self, index: int, line: DividedLine) -> ProtectedLine | None:
+        """Return a line with names and numbers in place of its URLs, e-mail addresses and placeholders."""
+        text, stand_ins = with_stand_ins(remove_invisible(self._lines[index]))
+        if not stand_ins:
+            return None
+        divided = self._divider.divide(text, self._languages, split=self._split)
+        return ProtectedLine(divided._replace(line=line.line), stand_ins)
+
+    def _in_parts(self, index: int, line: DividedLine) -> ProtectedLine:
+        """Return a line in which protected parts are copied, and the text between them is translated."""
+        divided = self._divider.divide(self._lines[index], self._languages, split=self._split, protect=True)
+        return ProtectedLine(divided)

@@ -1,0 +1,72 @@
+"""Stand-ins for the URLs, e-mail addresses and placeholders of a text: names and numbers, which models copy."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from pocketmt.sentences.protected import protected_matches
+
+_NAMES: Final = ("Tom", "Anna", "Paul", "Maria")
+_NUMBERS: Final = ("27", "38", "46", "59")
+
+
+class StandIn(NamedTuple):
+    """A word, and the part of a text in whose place it stands."""
+
+    word: str
+    part: str
+
+
+def with_stand_ins(text: str) -> tuple[str, list[StandIn]]:
+    """Return a text with stand-ins for its URLs, e-mail addresses and placeholders; none if it has too many of these.
+
+    A number stands for the placeholder of a number, a name for anything else. Tags and symbols stay as they are.
+    """
+    names, numbers = (iter([word for word in words if word not in text]) for words in (_NAMES, _NUMBERS))
+    found: list[StandIn] = []
+    pieces: list[str] = []
+    end = 0
+    for match in protected_matches(text):
+        if match["replaceable"] is None:
+            continue
+        word = next(numbers if match["of_number"] else names, None)
+        if word is None:
+            return text, []
+        pieces += [text[end : match.start()], word]
+        found.append(StandIn(word, match[0]))
+        end = match.end()
+    return "".join([*pieces, text[end:]]), found
+
+
+def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:
+    """Return a translation with the parts in place of the stand-ins; None unless it has each exactly once."""
+    for word, part in stand_ins:
+        places = [match.span() for match in re.finditer(rf"(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])", translation)]
+        if len(places) != 1:
+            return None
+        start, end = places[0]
+        translation = translation[:start] + part + translation[end:]
+    return translation
+
+
+def pieces_with_parts(pieces: Sequence[str], stand_ins: Sequence[StandIn]) -> tuple[str, ...]:
+    """Return the pieces of a text with the parts in place of the stand-ins, of which it has each.
+
+    The first piece of a stand-in takes the part, and the others lose what they had of the stand-in.
+    """
+    replaced = tuple(pieces)
+    for word, part in stand_ins:
+        start = "".join(replaced).find(word)
+        replaced = tuple(_pieces_with_part(replaced, start, start + len(word), part)) if start >= 0 else replaced
+    return replaced
+
+
+def _pieces_with_part(pieces: Sequence[str], start: int, end: int, part: str) -> Iterator[str]:
+    position = 0
+    for piece in pieces:
+        first, position = position, position + len(piece)
+        if position <= start or first >= end:
+            yield piece
+            continue
+        before, after = piece[: max(start - first, 0)], piece[max(end - first, 0) :]
+        yield before + (part if first <= start else "") + after

@@ -1,0 +1,72 @@
+"""Names and numbers in place of URLs, e-mail addresses and placeholders."""
+
+import pytest
+
+from pocketmt.sentences import StandIn, pieces_with_parts, with_parts, with_stand_ins
+
+
+def words(text: str) -> list[str]:
+    return [stand_in.word for stand_in in with_stand_ins(text)[1]]
+
+
+def test_placeholders_of_numbers_become_numbers_and_the_rest_names() -> None:
+    text = "Dear {name}, see http://a.b/c for %d of %s (%1$d, %(n)i, %.2f) and me@a.b."
+    replaced, stand_ins = with_stand_ins(text)
+    assert [each.part for each in stand_ins] == [
+        "{name}",
+        "http://a.b/c",
+        "%d",
+        "%s",
+        "%1$d",
+        "%(n)i",
+        "%.2f",
+        "me@a.b",
+    ]
+    assert [each.word.isdecimal() for each in stand_ins] == [False, False, True, False, True, True, True, False]
+    assert len({each.word for each in stand_ins}) == 8
+    for word, part in stand_ins:
+        replaced = replaced.replace(word, part)
+    assert replaced == text
+
+
+def test_words_of_the_text_do_not_stand_in() -> None:
+    first, second = words("{a} and {b}")
+    assert first not in words(f"{{a}} and {first}s and {{b}}")
+    assert second in words(f"{{a}} and {first}s and {{b}}")
+
+
+@pytest.mark.parametrize("text", ["", "A dog.", "Click <b>here</b> 😀", "It has 25 pages", "{a}{b}{c}{d}{e}"])
+def test_a_text_without_parts_or_with_too_many_stays(text: str) -> None:
+    assert with_stand_ins(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("translation", "expected"),
+    [
+        ("Hallo Ann, hier sind 27.", "Hallo {name}, hier sind %d."),
+        ("27! Ann?", "%d! {name}?"),
+        ("27個、Annさん", "%d個、{name}さん"),
+        ("Hallo Ann", None),
+        ("Anns 27", None),
+        ("Ann und Ann: 27", None),
+        ("Ann 127", None),
+        ("", None),
+    ],
+)
+def test_parts_come_back_if_each_stand_in_is_there_once(translation: str, expected: str | None) -> None:
+    assert with_parts(translation, [StandIn("Ann", "{name}"), StandIn("27", "%d")]) == expected
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["▁Hallo", "▁Ann", ",", "▁27"], ("▁Hallo", "▁{name}", ",", "▁%d")),
+        (["▁A", "nn,▁", "2", "7."], ("▁{name}", ",▁", "%d", ".")),
+        (["▁Hallo▁Ann", "!▁27▁x"], ("▁Hallo▁{name}", "!▁%d▁x")),
+        (["▁A", "n", "n▁27"], ("▁{name}", "", "▁%d")),
+    ],
+)
+def test_parts_come_back_in_pieces(pieces: list[str], expected: tuple[str, ...]) -> None:
+    stand_ins = [StandIn("Ann", "{name}"), StandIn("27", "%d")]
+    assert pieces_with_parts(pieces, stand_ins) == expected
+    assert "".join(expected) == with_parts("".join(pieces), stand_ins)
