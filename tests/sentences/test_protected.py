@@ -5,7 +5,22 @@ import pytest
 from pocketmt.sentences.protected import has_words, lost_parts, protected_spans
 
 KEPT = [
-    *("{name}", "{}", "{{count}}", "${x}", "$(HOME)", "$1", "$HOME", "%s", "%d", "%1$s", "%(count)d", "%.2f", "%@"),
+    *(
+        "{name}",
+        "{}",
+        "{{count}}",
+        "${x}",
+        "$(HOME)",
+        "$1",
+        "$HOME",
+        "%s",
+        "%d",
+        "%d%%",
+        "%1$s",
+        "%(count)d",
+        "%.2f",
+        "%@",
+    ),
     *("<b>", "</b>", '<x id="1"/>', "<br/>", "<br />", "<ns:my-tag_1.2>", "<a href=http://a.b/c?d=e>", "<a b='>' c/>"),
     *("<input disabled>", "<INPUT CHECKED>", '<a href = "x">', '<img alt src="x">', "<div data-x>", "<td nowrap>"),
     *("https://example.com/a?b=c&d=e#f", "ftp://a.b/c", "www.example.com", "me.you+tag@mail.example.org"),
@@ -40,8 +55,8 @@ def test_what_languages_write_differently_is_not_named(source: str, translation:
 
 
 def test_numbers_are_left_out_if_asked() -> None:
-    source = "Dear {name}, 25 dogs at 1a@b.de"
-    assert lost_parts(source, "") == ["{name}", "25", "1a@b.de"]
+    source = "Dear {name}, 25 dogs at 1a@b.de for $5"
+    assert lost_parts(source, "") == ["{name}", "25", "1a@b.de", "$5"]
     assert lost_parts(source, "", numbers=False) == ["{name}", "1a@b.de"]
 
 
@@ -54,6 +69,10 @@ def test_numbers_are_left_out_if_asked() -> None:
         ('Click "<b>here</b>".', ['"<b>', '</b>".']),
         ("访问https://a.b。好", ["https://a.b。好"]),
         ("25 dogs, 100% sure", []),
+        ("Is it {name}'s car-{x}?", ["{name}'s", "-{x}?"]),
+        ("नदी😀 है", ["😀"]),
+        ("It costs $5 and $HOME.", ["$HOME."]),
+        ("%d%% of (%s)", ["%d%%", "(%s)"]),
         ("", []),
     ],
 )

@@ -24,8 +24,8 @@ def test_placeholders_of_numbers_become_numbers_and_the_rest_names() -> None:
     ]
     assert [each.word.isdecimal() for each in stand_ins] == [False, False, True, False, True, True, True, False]
     assert len({each.word for each in stand_ins}) == 8
-    for word, part in stand_ins:
-        replaced = replaced.replace(word, part)
+    for each in stand_ins:
+        replaced = replaced.replace(each.word, each.part)
     assert replaced == text
 
 
@@ -35,7 +35,30 @@ def test_words_of_the_text_do_not_stand_in() -> None:
     assert second in words(f"{{a}} and {first}s and {{b}}")
 
 
-@pytest.mark.parametrize("text", ["", "A dog.", "Click <b>here</b> 😀", "It has 25 pages", "{a}{b}{c}{d}{e}"])
+def test_words_that_are_reserved_do_not_stand_in() -> None:
+    first, second = words("{a} and {b}")
+    assert [each.word for each in with_stand_ins("{a}", f"a {first} b")[1]] == [second]
+
+
+@pytest.mark.parametrize(
+    ("text", "translation", "expected"),
+    [
+        ("{x}'s car", "Anns Auto", "{x}s Auto"),
+        ("{x}’s car", "Ann's Auto", "{x}'s Auto"),
+        ("{x}'s car", "das Auto von Ann", "das Auto von {x}"),
+        ("{x} is", "Anns Auto", None),
+        ("{x}'so", "Anns Auto", None),
+        ("{x}'s car", "Annso", None),
+    ],
+)
+def test_a_genitive_may_have_no_apostrophe(text: str, translation: str, expected: str | None) -> None:
+    [stand_in] = with_stand_ins(text)[1]
+    assert with_parts(translation.replace("Ann", stand_in.word), [stand_in]) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "A dog.", "It costs $5.", "Click <b>here</b> 😀", "It has 25 pages", "{a}{b}{c}{d}{e}"]
+)
 def test_a_text_without_parts_or_with_too_many_stays(text: str) -> None:
     assert with_stand_ins(text) == (text, [])
 
@@ -50,6 +73,8 @@ def test_a_text_without_parts_or_with_too_many_stays(text: str) -> None:
         ("Anns 27", None),
         ("Ann und Ann: 27", None),
         ("Ann 127", None),
+        ("27 Annábán", None),
+        ("Annahme! Ann: 27", "Annahme! {name}: %d"),
         ("", None),
     ],
 )
@@ -64,6 +89,7 @@ def test_parts_come_back_if_each_stand_in_is_there_once(translation: str, expect
         (["▁A", "nn,▁", "2", "7."], ("▁{name}", ",▁", "%d", ".")),
         (["▁Hallo▁Ann", "!▁27▁x"], ("▁Hallo▁{name}", "!▁%d▁x")),
         (["▁A", "n", "n▁27"], ("▁{name}", "", "▁%d")),
+        (["▁An", "nahme", "▁Ann", "▁127:", "▁27"], ("▁An", "nahme", "▁{name}", "▁127:", "▁%d")),
     ],
 )
 def test_parts_come_back_in_pieces(pieces: list[str], expected: tuple[str, ...]) -> None:

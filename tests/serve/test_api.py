@@ -66,6 +66,12 @@ def test_urls_and_placeholders_are_kept(server: RunningServer) -> None:
         assert [[source, source + len(part)], [target, target + len(part)]] in alignment
 
 
+def test_tags_do_not_divide_placeholders(server: RunningServer) -> None:
+    answer = server.translate("A <b>man</b> with {name}, <i>{other}</i> in a park.", format="html")["translatedText"]
+    assert isinstance(answer, str)
+    assert "{name}" in answer and "{other}" in answer
+
+
 def test_the_alignment_names_words_of_both_texts(server: RunningServer) -> None:
     text = "😀 Two dogs.\nA red house."
     answer = server.translate(text, alignment=True)

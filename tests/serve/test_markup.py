@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -42,6 +43,16 @@ def translate(document: str) -> str:
     return "".join(render_segment(segment, reverse_words(segment.text)) for segment in segments)
 
 
+def test_tags_do_not_divide_placeholders() -> None:
+    [segment] = [each for each in divide_document("a <b>b</b> {c} d") if each.text]
+    sources = [match.span() for match in re.finditer(r"\S+", segment.text)]
+    for text in ("X {c} Y", "{c} X Y", "X Y {c}"):
+        targets = [match.span() for match in re.finditer(r"\S+", text)]
+        for choice in product(sources, repeat=len(targets)):
+            links = tuple(Link(*source, *target) for source, target in zip(choice, targets, strict=True))
+            assert "{c}" in render_segment(segment, Translation((text,), links))
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -49,6 +60,8 @@ def translate(document: str) -> str:
         ("<p>one two</p><p>three</p>", "<p>TWO ONE</p><p>THREE</p>"),
         ("<a href='x'><b>one</b> two</a> three", "THREE <a href='x'>TWO <b>ONE</b></a>"),
         ("one <b>two</b>.", "<b>TWO</b>. ONE"),
+        ("one <b>{two}</b> {x}", "{X} <b>{TWO}</b> ONE"),
+        ("one <b>two</b> {x}.", "{X}. <b>TWO</b> ONE"),
         ("one<br>two", "ONE<br>TWO"),
         ("a &lt;b&gt; c", "C &lt;B&gt; A"),
         ("one <img src=x> two", "<img src=x>TWO ONE"),

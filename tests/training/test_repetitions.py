@@ -54,6 +54,27 @@ def test_shares_are_those_of_the_configuration_and_each_draw_is_the_same() -> No
     assert list(repetitions(pairs, DATA)) == pairs
 
 
+@pytest.mark.parametrize("line", ["See %s, {Name}!", "See http://X.org/aB", ">>deu<< See it", "<B>See</B>"])
+def test_placeholders_and_languages_keep_their_case(line: str) -> None:
+    data = changed(repeat_in_lower_case=NEARLY_ALL, repeat_in_capitals=NEARLY_ALL)
+    assert list(repetitions([(line, "Sieh")], data)) == [(line, "Sieh")]
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "lower", "capitals"),
+    [
+        ("tr", "ISPARTA İzmir iyi", "ısparta izmir iyi", "ISPARTA İZMİR İYİ"),
+        ("az-Latn", "Iğdır i", "ığdır i", "IĞDIR İ"),
+        ("el", "Η Μαρία και ο Ιωάννης", "η μαρία και ο ιωάννης", "Η ΜΑΡΙΑ ΚΑΙ Ο ΙΩΑΝΝΗΣ"),
+        ("de", "Straße in Köln", "straße in köln", "STRASSE IN KÖLN"),
+    ],
+)
+def test_case_follows_the_language(language: str, line: str, lower: str, capitals: str) -> None:
+    data = changed(source_language=language, repeat_in_lower_case=NEARLY_ALL, repeat_in_capitals=NEARLY_ALL)
+    _, (in_lower, _), (in_capitals, _) = repetitions([(line, "Anything")], data)
+    assert (in_lower, in_capitals) == (lower, capitals)
+
+
 def test_a_copy_that_equals_its_pair_is_left_out() -> None:
     pairs = [("see", "Sieh"), ("42!", "42!"), ("家", "ÚT")]
     data = changed(repeat_in_lower_case=NEARLY_ALL)
@@ -66,6 +87,7 @@ def test_a_copy_that_equals_its_pair_is_left_out() -> None:
     [
         (("Hello.", "Hallo!"), ("Hello", "Hallo")),
         (("これは本です。", "This is a book."), ("これは本です", "This is a book")),
+        (("यह घर है।", "This is a house."), ("यह घर है", "This is a house")),
         (("I live here", "Ich wohne hier."), None),
         (("Well...", "Na ja..."), None),
         (("At 5 p.m.", "Um 17 Uhr."), None),

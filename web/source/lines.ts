@@ -7,24 +7,39 @@ import type { Vocabulary } from "./text/vocabulary.js";
 /** A part of a line: text that is copied, or ids that are translated. */
 export type Part = string | number[];
 
+const FINAL_MARK = /[.!?…。！？]+$/u;
 const UNUSUAL_SPACE = /[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;
 const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
 
+/** The parts of a line, and the texts of those that are translated. */
+export interface Parts {
+  readonly parts: Part[];
+  readonly texts: string[];
+}
+
 /** Divides a line; line breaks in it become spaces. `protect` is that of `translationSpans`. */
-export function divideLine(given: string, vocabulary: Vocabulary, language: string, split: boolean, protect: boolean): Part[] {
+export function divideLine(given: string, vocabulary: Vocabulary, language: string, split: boolean, protect: boolean): Parts {
   const line = given.replace(/[\r\n]+$/, "");
   const parts: Part[] = [];
+  const texts: string[] = [];
   let end = 0;
   for (const span of translationSpans(line, language, split, protect)) {
     const text = line.slice(span.start, span.end);
-    const found = span.translated ? spaced(encodeLine(vocabulary, text)) : copied(text);
+    const segments = span.translated ? encodeLine(vocabulary, text) : [];
+    const found = span.translated ? spaced(segments) : copied(text);
     if (found.length === 0) continue;
     if (span.start > end) parts.push(line.slice(end, span.start).replace(UNUSUAL_SPACE, " "));
     parts.push(...found);
+    texts.push(...(segments.length === 1 ? [text] : segments.map((ids) => vocabulary.decode(ids))));
     end = span.end;
   }
   if (parts.length > 0 && end < line.length) parts.push(line.slice(end).replace(UNUSUAL_SPACE, " "));
-  return parts;
+  return { parts, texts };
+}
+
+/** A translation of a part of a sentence, without the mark at its end if the part has none: models add it. */
+export function withoutAddedMark(part: string, translation: string): string {
+  return FINAL_MARK.test(part) ? translation : translation.replace(FINAL_MARK, "");
 }
 
 /** A translation as one line: byte pieces could spell a line break. */

@@ -3,7 +3,7 @@ import { SEARCH_OPTIONS, checkLines, checkOptions } from "./arguments.js";
 import { Engine, type EngineOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { type ChosenLanguages, Languages } from "./languages.js";
-import { type Part, divideLine, oneLine } from "./lines.js";
+import { type Parts, divideLine, oneLine, withoutAddedMark } from "./lines.js";
 import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
@@ -19,10 +19,11 @@ export type { ModelInfo, SearchOptions as TranslateOptions };
 const DEFAULT_BEAM_SIZE = 4;
 const LARGEST_BEAM_SIZE = 256;
 
-interface DividedLine {
+interface DividedLine extends Parts {
   readonly line: string;
-  readonly parts: Part[];
   readonly prefix: number[];
+  /** Whether the parts that are translated are parts of sentences. */
+  readonly inParts: boolean;
 }
 
 /** A model in this thread. */
@@ -134,8 +135,15 @@ export class LocalTranslator {
     );
     const results = (await this.engine.translate(requests, search, between)).map((ids) => ids.slice(begin.length));
     let next = 0;
-    const shown = (part: Part): string => (typeof part === "string" ? part : oneLine(this.target.decode(results[next++] as number[])));
-    return lines.map(({ parts }) => parts.map(shown).join(""));
+    return lines.map(({ parts, texts, inParts }) => {
+      const sources = texts.values();
+      const shown = (): string => {
+        const translation = oneLine(this.target.decode(results[next++] as number[]));
+        const { value } = sources.next();
+        return inParts ? withoutAddedMark(value as string, translation) : translation;
+      };
+      return parts.map((part) => (typeof part === "string" ? part : shown())).join("");
+    });
   }
 
   /** Translates sentences that are given as ids of the source's vocabulary. */
@@ -168,9 +176,9 @@ export class LocalTranslator {
   private divide(given: string, languages: ChosenLanguages, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
     const [named, line] = this.languages.namedBy(removeInvisible(given));
-    const parts = divideLine(line, this.source, languages.sentences, this.split, protect);
+    const { parts, texts } = divideLine(line, this.source, languages.sentences, this.split, protect);
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
-    return { line, parts, prefix };
+    return { line, parts, texts, prefix, inParts: protect };
   }
 }
 

@@ -17,7 +17,8 @@ from pocketmt.text.corpus import read_lines
 from pocketmt.text.formats.format import Languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.configuration import Configuration
-from pocketmt.training.data import Corpus, Pair, clean_pairs, encode_pairs, make_cleaning
+from pocketmt.training.data import Corpus, Pair, clean_pairs, encode_pairs, make_cleaning, short_pairs
+from pocketmt.training.repetitions import repetitions
 from pocketmt.training.translations import LINES, TextPair, translate_text
 
 BEAM_SIZE: Final = 4
@@ -120,7 +121,8 @@ class Teacher:
         data = self.configuration.data
         training: list[Pair] = []
         for number, (source, _) in enumerate(data.training_files):
-            training += self.pairs(source, f"training-{number}" if number else "training")
+            texts = self.texts(source, f"training-{number}" if number else "training")
+            training += short_pairs(self._encode(list(repetitions(texts, data))), data.maximum_length)
         if source_text is not None:
             training += self.pairs(source_text, "source-text")
         return Translations(training, self.pairs(Path(data.validation_source), "validation"))
@@ -180,7 +182,7 @@ class Teacher:
             threads = 0 if self.configuration is None else self.configuration.training.threads
             workers = threads or available_cores()
             self._translator = self._start_engine(self.folder / "teacher.pocketmt", workers)
-        return self._translator.translate(lines, beam_size=BEAM_SIZE, check=False)
+        return self._translator.translate(lines, beam_size=BEAM_SIZE, protect=False, check=False)
 
 
 def _not_empty(pairs: Iterable[TextPair], text: Path) -> list[TextPair]:

@@ -132,7 +132,7 @@ class Teachers:
         if len(self.models) == 1:
             packed = self._folder / PACKED_TEACHER
             translator = self.models[0].translator(packed, self._workers, self.device, self.precision)
-            return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
+            return partial(translator.translate_n_best, beam_size=self.beam_size, protect=False, check=False)
         torch.set_num_threads(self._workers)
         defaults = self.languages["source"], self.languages["target"]
         languages = ModelLanguages(defaults, None, self.vocabularies)

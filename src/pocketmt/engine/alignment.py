@@ -1,6 +1,5 @@
 """The alignment of a translation to its source, from the decoder's attention."""
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -66,14 +65,15 @@ class Alignment:
         The attention of a word to a word is the sum over their pieces. Ties go to the first source word.
         """
         links = []
-        words = _ranges(self.source_word_starts, len(self.source_pieces))
+        ranges = _ranges(self.source_word_starts, len(self.source_pieces))
+        word_of = [word for word, places in enumerate(ranges) for _ in places]  # of each source piece
         for target, pieces in enumerate(_ranges(self.target_word_starts, len(self.target_pieces))):
-            first, weights = self.sentence_attention[pieces[0]]
-            begin, end = (bisect_left(self.source_word_starts, place) for place in (first, first + len(weights)))
-            rows = [self.sentence_attention[piece][1] for piece in pieces]
-            sums = [sum(row[column - first] for row in rows for column in columns) for columns in words[begin:end]]
+            sums: dict[int, float] = {}
+            for first, weights in (self.sentence_attention[piece] for piece in pieces):
+                for place, weight in enumerate(weights, first):
+                    sums[word_of[place]] = sums.get(word_of[place], 0.0) + weight
             if sums:
-                links.append((begin + _greatest(sums), target))
+                links.append((max(sorted(sums), key=sums.__getitem__), target))
         return links
 
     def pharaoh(self) -> str:
@@ -106,16 +106,22 @@ def copied_alignment(text: str) -> Alignment:
     return Alignment(pieces, pieces, tuple((place, (1.0,)) for place in places), places, places)
 
 
-def join_alignments(parts: Sequence[Alignment]) -> Alignment:
-    """Return the alignment of a line from those of its parts."""
+def join_alignments(parts: Sequence[Alignment], apart: Sequence[bool] | None = None) -> Alignment:
+    """Return the alignment of a line from those of its parts.
+
+    Args:
+        parts: in the order of the line.
+        apart: of each, whether white space or nothing is before it; else its first word goes on with the one before.
+            None: all are apart.
+    """
     attention: list[tuple[int, tuple[float, ...]]] = []
     source: list[str] = []
     target: list[str] = []
     starts: tuple[list[int], list[int]] = ([], [])
-    for part in parts:
+    for part, is_apart in zip(parts, [True] * len(parts) if apart is None else apart, strict=True):
         attention += [(len(source) + first, weights) for first, weights in part.sentence_attention]
-        starts[0].extend(len(source) + start for start in part.source_word_starts)
-        starts[1].extend(len(target) + start for start in part.target_word_starts)
+        starts[0].extend(len(source) + start for start in part.source_word_starts[0 if is_apart else 1 :])
+        starts[1].extend(len(target) + start for start in part.target_word_starts[0 if is_apart else 1 :])
         source += part.source_pieces
         target += part.target_pieces
     return Alignment(tuple(source), tuple(target), tuple(attention), tuple(starts[0]), tuple(starts[1]))

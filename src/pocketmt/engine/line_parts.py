@@ -10,6 +10,7 @@ from pocketmt.sentences import Reason, translation_spans
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
+_FINAL_MARK: Final = re.compile(r"[.!?…。！？]+$")
 # All but tabs and spaces: a program could take it for the end of a line.
 _UNUSUAL: Final = re.compile(r"[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
@@ -25,6 +26,7 @@ class DividedLine(NamedTuple):
         sentence_texts: of the parts that are translated.
         copied: why some of its text is copied although it may have words; empty for ordinary text.
         prefix: ids that each sentence begins with, before those of its text.
+        in_parts: whether the parts that are translated are parts of sentences.
     """
 
     line: str
@@ -33,6 +35,7 @@ class DividedLine(NamedTuple):
     copied: Sequence[Reason] = ()
     prefix: Sequence[int] = ()
     sentence_texts: Sequence[str] = ()
+    in_parts: bool = False
 
     @property
     def sentences(self) -> list[list[int]]:
@@ -41,6 +44,8 @@ class DividedLine(NamedTuple):
 
     def join(self, translations: Iterable[str]) -> str:
         """Return the translation of the line from those of its sentences."""
+        if self.in_parts:
+            translations = map(_without_added_mark, self.sentence_texts, translations)
         remaining = iter(translations)
         return "".join(part if isinstance(part, str) else next(remaining) for part in self.parts)
 
@@ -103,6 +108,11 @@ class LineDivider:
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
         return DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
+
+
+def _without_added_mark(source: str, translation: str) -> str:
+    """Return a translation without the mark at its end if its source has none: models add it to parts of sentences."""
+    return translation if _FINAL_MARK.search(source) else _FINAL_MARK.sub("", translation)
 
 
 def best_text(vocabulary: Vocabulary, ids: Sequence[int]) -> str:

@@ -112,8 +112,16 @@ def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search)
 def _joined_alignment(line: DividedLine, parts: Sequence[DetailedHypothesis]) -> Alignment:
     translated = (part.alignment for part in parts if part.alignment is not None)
     return join_alignments(
-        [copied_alignment(part) if isinstance(part, str) else next(translated) for part in line.parts]
+        [copied_alignment(part) if isinstance(part, str) else next(translated) for part in line.parts],
+        [index == 0 or _are_apart(line.parts[index - 1], part) for index, part in enumerate(line.parts)],
     )
+
+
+def _are_apart(part: str | list[int], following: str | list[int]) -> bool:
+    """Whether a new word begins after a part of a line: with a sentence, or after white space, which is copied text."""
+    if isinstance(part, str):
+        return part[-1].isspace() or (isinstance(following, str) and following[0].isspace())
+    return not isinstance(following, str) or following[0].isspace()
 
 
 def hypotheses_with_parts(

@@ -345,7 +345,7 @@ class Translator:
         divided = [self._divider.divide(line, search.languages, split=search.split) for line in checked]
         protection = None
         if search.protect:
-            protection = LineProtection(self._divider, checked, search.languages, split=search.split)
+            protection = LineProtection(self._divider, checked, search)
         return PendingLines(self._model, self._vocabularies, divided, search, protection)
 
     def _in_background(self) -> "BackgroundTranslations":

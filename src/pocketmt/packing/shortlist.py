@@ -96,7 +96,7 @@ def translate_source(
     with target.open("w", encoding="utf-8") as stream:
         for start in range(0, len(lines), TRANSLATED_TOGETHER):
             some = lines[start : start + TRANSLATED_TOGETHER]
-            translations = translator.translate(some, beam_size=beam_size, check=False)
+            translations = translator.translate(some, beam_size=beam_size, protect=False, check=False)
             stream.writelines(f"{text}\n" for text in translations)
             progress(min(start + TRANSLATED_TOGETHER, len(lines)), len(lines))
     return target

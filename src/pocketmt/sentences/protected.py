@@ -1,6 +1,7 @@
 """Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders, symbols and numbers."""
 
 import re
+import unicodedata
 from collections import Counter
 from functools import cache
 from typing import Final
@@ -22,15 +23,17 @@ _ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
 _TAG: Final = rf"</?[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*/?>"
 _BRACES: Final = r"\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
 _FORMAT_START: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?"
-_FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}[diufFeEgGxX](?!\w)"
-_FORMAT: Final = rf"{_FORMAT_START}[a-zA-Z@](?!\w)"
-_VARIABLE: Final = r"\$(?:[A-Za-z_]\w*|\d(?![\d.,]*\d))"
+_FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}[diufFeEgGxX](?!\w)(?:%%)?"
+_FORMAT: Final = rf"{_FORMAT_START}[a-zA-Z@](?!\w)(?:%%)?"
+_VARIABLE: Final = r"\$[A-Za-z_]\w*"
+_DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 _SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
 _SYMBOLS: Final = rf"(?:[{_SIGNS}][\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
 _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
+_SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
 _MARKS: Final = re.compile(rf"[\d@%{{$</{_SIGNS}]")
 _WORD: Final = re.compile(r"[^\W\d_]")
 
@@ -49,7 +52,7 @@ def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[s
     Args:
         source: the text.
         translation: of the text.
-        numbers: whether numbers are looked at.
+        numbers: whether numbers are looked at, and what may be an amount of dollars or a placeholder, such as "$1".
     """
     if not _may_have_parts(source):
         return []
@@ -65,17 +68,17 @@ def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[s
 
 
 def protected_matches(text: str) -> list[re.Match[str]]:
-    """Return matches of the protected parts of a text that are no numbers.
+    """Return matches of the protected parts of a text that are surely no numbers.
 
     Their group `replaceable` has URLs, e-mail addresses and placeholders, `of_number` placeholders of numbers.
     """
     if not _may_have_parts(text):
         return []
-    return [match for match in _protected().finditer(text) if match["number"] is None]
+    return [match for match in _protected().finditer(text) if match["number"] is None and match["dollars"] is None]
 
 
 def protected_spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of the protected parts of a text that are no numbers, with adjacent punctuation."""
+    """Return start and end of the protected parts of a text that are no numbers, with punctuation and suffixes."""
     places = [match.span() for match in protected_matches(text)]
     next_starts = [*(start for start, _ in places), len(text)][1:]
     spans: list[tuple[int, int]] = []
@@ -83,13 +86,14 @@ def protected_spans(text: str) -> list[tuple[int, int]]:
         while start > (spans[-1][1] if spans else 0) and _is_punctuation(text[start - 1]):
             start -= 1
         while end < next_start and _is_punctuation(text[end]):
-            end += 1
+            suffix = _SUFFIX.match(text, end, next_start)
+            end = suffix.end() if suffix else end + 1
         spans.append((start, end))
     return spans
 
 
 def _is_punctuation(character: str) -> bool:
-    return not (character.isalnum() or character.isspace() or character == "_")
+    return unicodedata.category(character)[0] in "PS" and character != "_"
 
 
 def _may_have_parts(text: str) -> bool:
@@ -101,7 +105,7 @@ def _may_have_parts(text: str) -> bool:
 def _protected() -> re.Pattern[str]:
     """Return the pattern of a protected part; few texts have one, and it takes a millisecond to compile."""
     replaceable = "|".join((_URL, _EMAIL, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER})", _FORMAT, _VARIABLE))
-    return re.compile(f"(?P<replaceable>{replaceable})|{_TAG}|{_SYMBOLS}|(?P<number>{_NUMBER})")
+    return re.compile(f"(?P<replaceable>{replaceable})|{_TAG}|{_SYMBOLS}|(?P<dollars>{_DOLLARS})|(?P<number>{_NUMBER})")
 
 
 def _is_often_spelled_out(number: str) -> bool:
@@ -109,9 +113,9 @@ def _is_often_spelled_out(number: str) -> bool:
 
 
 def _parts(text: str) -> list[tuple[str, str, bool]]:
-    """Return the protected parts of a text: the form in which each is compared, itself, whether it is a number."""
+    """Return the protected parts of a text: the form in which each is compared, itself, whether it may be a number."""
     return [
-        (match[0], match[0], False)
+        (match[0], match[0], match["dollars"] is not None)
         if match["number"] is None
         else ("".join(filter(str.isdecimal, match[0])), match[0], True)
         for match in _protected().finditer(text)

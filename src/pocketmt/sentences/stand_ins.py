@@ -10,19 +10,31 @@ _NAMES: Final = ("Tom", "Anna", "Paul", "Maria")
 _NUMBERS: Final = ("27", "38", "46", "59")
 
 
+# Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
+_NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
+
+
 class StandIn(NamedTuple):
     """A word, and the part of a text in whose place it stands."""
 
     word: str
     part: str
+    is_genitive: bool = False  # whether the part is followed by 's
+
+    def find(self, text: str) -> list[tuple[int, int]]:
+        """Return the places of the word in a text; a genitive may have its s without an apostrophe, as in German."""
+        end = f"(?=s?(?![{_NAME_LETTERS}]))" if self.is_genitive else f"(?![{_NAME_LETTERS}])"
+        return [match.span() for match in re.finditer(f"(?<![{_NAME_LETTERS}]){self.word}{end}", text)]
 
 
-def with_stand_ins(text: str) -> tuple[str, list[StandIn]]:
+def with_stand_ins(text: str, reserved: str = "") -> tuple[str, list[StandIn]]:
     """Return a text with stand-ins for its URLs, e-mail addresses and placeholders; none if it has too many of these.
 
-    A number stands for the placeholder of a number, a name for anything else. Tags and symbols stay as they are.
+    A number stands for the placeholder of a number, a name for anything else. Tags and symbols stay as they are. Words
+    of the text `reserved` are not taken.
     """
-    names, numbers = (iter([word for word in words if word not in text]) for words in (_NAMES, _NUMBERS))
+    taken = f"{text} {reserved}"
+    names, numbers = (iter([word for word in words if word not in taken]) for words in (_NAMES, _NUMBERS))
     found: list[StandIn] = []
     pieces: list[str] = []
     end = 0
@@ -33,31 +45,31 @@ def with_stand_ins(text: str) -> tuple[str, list[StandIn]]:
         if word is None:
             return text, []
         pieces += [text[end : match.start()], word]
-        found.append(StandIn(word, match[0]))
         end = match.end()
+        found.append(StandIn(word, match[0], re.match(r"['’]s\b", text[end : end + 3]) is not None))
     return "".join([*pieces, text[end:]]), found
 
 
 def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:
     """Return a translation with the parts in place of the stand-ins; None unless it has each exactly once."""
-    for word, part in stand_ins:
-        places = [match.span() for match in re.finditer(rf"(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])", translation)]
+    for stand_in in stand_ins:
+        places = stand_in.find(translation)
         if len(places) != 1:
             return None
         start, end = places[0]
-        translation = translation[:start] + part + translation[end:]
+        translation = translation[:start] + stand_in.part + translation[end:]
     return translation
 
 
 def pieces_with_parts(pieces: Sequence[str], stand_ins: Sequence[StandIn]) -> tuple[str, ...]:
-    """Return the pieces of a text with the parts in place of the stand-ins, of which it has each.
+    """Return the pieces of a text with the parts in place of the stand-ins, where they are.
 
     The first piece of a stand-in takes the part, and the others lose what they had of the stand-in.
     """
     replaced = tuple(pieces)
-    for word, part in stand_ins:
-        start = "".join(replaced).find(word)
-        replaced = tuple(_pieces_with_part(replaced, start, start + len(word), part)) if start >= 0 else replaced
+    for stand_in in stand_ins:
+        for start, end in stand_in.find("".join(replaced))[:1]:
+            replaced = tuple(_pieces_with_part(replaced, start, end, stand_in.part))
     return replaced
 
 

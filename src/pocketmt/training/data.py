@@ -103,7 +103,7 @@ def _encode(data: Data, vocabularies: Vocabularies) -> Corpus:
         raise DataError(f"{data.validation_source}: no pair of the validation text has text on both sides")
     report = CleaningReport()
     texts = clean_pairs(_training_texts(data), make_cleaning(data), vocabularies, report)
-    training = EncodedPairs(_short(_encoded(repetitions(texts, data), vocabularies), data.maximum_length))
+    training = EncodedPairs(short_pairs(_encoded(repetitions(texts, data), vocabularies), data.maximum_length))
     if not training:
         file = data.training_files[0][0]
         raise DataError(f"no pair of {file} is left after cleaning ({report}): check the files and the limits")
@@ -156,8 +156,8 @@ def _encoded(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> It
     return ((source(line), target(translation)) for line, translation in texts)
 
 
-def _short(pairs: Iterable[Pair], maximum_length: int) -> Iterator[Pair]:
-    """Leave out copies that are too long: capitals take more pieces."""
+def short_pairs(pairs: Iterable[Pair], maximum_length: int) -> Iterator[Pair]:
+    """Yield the pairs that are not too long: copies in capitals take more pieces."""
     return (pair for pair in pairs if max(map(len, pair)) <= maximum_length)
 
 

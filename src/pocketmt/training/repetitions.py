@@ -1,23 +1,29 @@
 """Training pairs repeated as users type text: without final punctuation, in lower case, in capitals."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Final
 
+from pocketmt.sentences.protected import protected_matches
+from pocketmt.text.language_tags import primary_subtag
 from pocketmt.training.configuration import Data
 
 TextPair = tuple[str, str]
 _SEED: Final = 1
+_DOTTED: Final = ("tr", "az")  # Languages with a dotted and a dotless I.
 # One mark after a letter or a digit: abbreviations and ellipses keep theirs.
-_FINAL_MARK: Final = re.compile(r"(?<=\w)[.!?。！？]$")
+_FINAL_MARK: Final = re.compile(r"(?<=[\w\u0300-\u036f\u0900-\u0e7f])[.!?。！？।؟۔]$")  # vowel signs are no letters
+_ACUTE: Final = "\u0301"
 _ABBREVIATION: Final = re.compile(r"(?:\b\w|\.\w+)\.$")
 
 
 def repetitions(pairs: Iterable[TextPair], data: Data) -> Iterator[TextPair]:
     """Yield every pair, and after it those of its changed copies that are drawn by the shares of a configuration.
 
-    The draw depends on the text and the shares alone. A copy that equals its pair is left out.
+    The draw depends on the text and the shares alone. A copy that equals its pair is left out. Pairs with URLs, tags,
+    placeholders or the code of a language, such as >>de<<, have no copies in lower case or capitals.
     """
     random = Random(_SEED)
     for pair in pairs:
@@ -26,12 +32,30 @@ def repetitions(pairs: Iterable[TextPair], data: Data) -> Iterator[TextPair]:
         copies = []
         if draws[0] < data.repeat_without_punctuation:
             copies.append(without_final_punctuation(pair))
-        if draws[1] < data.repeat_in_lower_case:
+        if draws[1] < data.repeat_in_lower_case and _is_plain(pair):
             source, target = without_final_punctuation(pair) if draws[2] < 0.5 else pair
-            copies.append((source.lower(), target))
-        if draws[3] < data.repeat_in_capitals:
-            copies.append((pair[0].upper(), pair[1].upper()))
+            copies.append((_lower(source, data.source_language), target))
+        if draws[3] < data.repeat_in_capitals and _is_plain(pair):
+            copies.append((_upper(pair[0], data.source_language), _upper(pair[1], data.target_language)))
         yield from (copy for copy in copies if copy != pair)
+
+
+def _is_plain(pair: TextPair) -> bool:
+    return ">>" not in pair[0] and not any(map(protected_matches, pair))
+
+
+def _lower(text: str, language: str) -> str:
+    if primary_subtag(language) in _DOTTED:
+        text = text.replace("I", "ı").replace("İ", "i")
+    return text.lower()
+
+
+def _upper(text: str, language: str) -> str:
+    if primary_subtag(language) in _DOTTED:
+        text = text.replace("i", "İ")
+    elif primary_subtag(language) == "el":  # Greek capitals have no accents.
+        text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).replace(_ACUTE, ""))
+    return text.upper()
 
 
 def without_final_punctuation(pair: TextPair) -> TextPair:

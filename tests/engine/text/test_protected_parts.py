@@ -26,6 +26,7 @@ def test_the_parts_are_copied_and_the_text_between_them_is_translated(
     translator: Translator, options: dict[str, Any]
 ) -> None:
     man, rides, now, dog, sees = translator.translate(PARTS, max_length=4, **options)
+    man, rides, dog = (part.rstrip(".") for part in (man, rides, dog))
     expected = f"{man} {{name}}, {rides} http://a.b/c?d=e {now} {dog} 😀 {sees}"
     others = ["A dog.", "", "a man"]
     translated = translator.translate(others, max_length=4, **options)
@@ -64,6 +65,37 @@ def test_protection_is_an_option(translator: Translator) -> None:
     assert "{name}" not in translator.translate([line], max_length=4, protect=False, check=False)[0]
     with pytest.raises(TypeError, match="protect"):
         translator.translate([line], protect=1)  # type: ignore[arg-type]
+
+
+def test_parts_of_a_sentence_lose_marks_that_the_model_adds() -> None:
+    captions = Translator("captions-en-de")
+    [whole, ending] = captions.translate(["A man rides a bike", "Two dogs."])
+    assert whole.endswith(".") and ending.endswith(".")
+    assert captions.translate(["A man rides a bike 😀 Two dogs."]) == [f"{whole[:-1]} 😀 {ending}"]
+
+
+def test_a_part_within_a_word_belongs_to_it() -> None:
+    captions = Translator("captions-en-de")
+    for line in ("A dog😀 runs in the park.", "A man rides {name}'s bike.", "The pre{x}fix dog runs."):
+        [[found]] = captions.translate_detailed([line])
+        assert found.alignment is not None
+        assert found.alignment.source_words == tuple(line.split())
+        assert len(found.alignment.target_words) >= len(found.text.split())
+        assert max(source for source, _ in found.alignment.word_links()) < len(line.split())
+
+
+def test_terms_do_not_change_what_stands_in() -> None:
+    everyday = Translator("everyday-en-de")
+    terms = {"Tom": "Thomas", "Paul": "Anna"}
+    [found] = everyday.translate(["I love {person}."], terms=terms)
+    assert "{person}" in found
+    assert not any(word in found for word in ("Tom", "Anna", "Paul"))
+
+
+def test_amounts_of_money_stay_with_the_model() -> None:
+    everyday = Translator("everyday-en-de")
+    line = "The ticket was $8 and I had $8."
+    assert everyday.translate([line], check=False) == everyday.translate([line], protect=False, check=False)
 
 
 def test_a_line_that_is_not_split_or_has_a_prefix_stays_whole(translator: Translator) -> None:
@@ -136,7 +168,7 @@ def test_a_cancelled_translation_does_not_go_on_with_the_second_one(translator: 
         translator._vocabularies,
         [divider.divide(LINE, search.languages, split=True)],
         search,
-        Cancelling(divider, [LINE], search.languages, split=True),
+        Cancelling(divider, [LINE], search),
     )
     with pytest.raises(CancelledError):
         pending.texts()

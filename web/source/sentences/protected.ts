@@ -20,17 +20,19 @@ const ATTRIBUTES = `${FIRST}(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
 const TAG = `</?[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*/?>`;
 const BRACES = `\\$?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
 const FORMAT_START = "%(?:\\p{Nd}+\\$|\\([" + WORD + "]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?";
-const FORMAT_OF_NUMBER = `${FORMAT_START}[diufFeEgGxX](?![${WORD}])`;
-const FORMAT = `${FORMAT_START}[a-zA-Z@](?![${WORD}])`;
-const VARIABLE = `\\$(?:[A-Za-z_][${WORD}]*|\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd}))`;
+const FORMAT_OF_NUMBER = `${FORMAT_START}[diufFeEgGxX](?![${WORD}])(?:%%)?`;
+const FORMAT = `${FORMAT_START}[a-zA-Z@](?![${WORD}])(?:%%)?`;
+const VARIABLE = `\\$[A-Za-z_][${WORD}]*`;
+const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amount of money
 // Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
 const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
 const REPLACEABLE = [URL, EMAIL, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
-const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|(?<number>${NUMBER})`, "gu");
+const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|(?<number>${DOLLARS}|${NUMBER})`, "gu");
 const MARKS = new RegExp(`[\\p{Nd}@%{$</${SIGNS}]|www\\.`, "u");
-const PUNCTUATION = new RegExp(`[^${WORD}${WHITE}]`, "u");
+const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
+const SUFFIX = new RegExp(`['’][${WORD}]+`, "uy"); // such as the 's of a genitive
 const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
 
 /** Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders. */
@@ -42,15 +44,16 @@ export function hasWords(text: string): boolean {
 export function losesParts(source: string, translation: string): boolean {
   const needed = protectedParts(source);
   if (needed.length === 0) return false;
-  const found = protectedParts(translation).map(({ text }) => text);
+  const found = new Map<string, number>();
+  for (const { text } of protectedParts(translation)) found.set(text, (found.get(text) ?? 0) + 1);
   return needed.some(({ text }) => {
-    const place = found.indexOf(text);
-    if (place >= 0) found.splice(place, 1);
-    return place < 0;
+    const count = found.get(text) ?? 0;
+    found.set(text, count - 1);
+    return count <= 0;
   });
 }
 
-/** Start and end of the protected parts of a text, with adjacent punctuation. */
+/** Start and end of the protected parts of a text, with punctuation and suffixes. */
 export function protectedSpans(text: string): [number, number][] {
   const parts = protectedParts(text);
   let last = 0;
@@ -59,7 +62,11 @@ export function protectedSpans(text: string): [number, number][] {
     let end = start + part.text.length;
     const next = parts[index + 1]?.start ?? text.length;
     while (start > last && isPunctuation(characterBefore(text, start))) start -= characterBefore(text, start).length;
-    while (end < next && isPunctuation(characterAt(text, end))) end += characterAt(text, end).length;
+    while (end < next && isPunctuation(characterAt(text, end))) {
+      SUFFIX.lastIndex = end;
+      const [suffix] = SUFFIX.exec(text.slice(0, next)) ?? [characterAt(text, end)];
+      end += suffix.length;
+    }
     last = end;
     return [start, end];
   });

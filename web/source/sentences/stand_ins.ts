@@ -1,13 +1,21 @@
 /** Stand-ins for the URLs, e-mail addresses and placeholders of a text: names and numbers, which models copy. */
+import { WORD } from "../text/unicode.js";
 import { protectedParts } from "./protected.js";
 
 const NAMES = ["Tom", "Anna", "Paul", "Maria"];
 const NUMBERS = ["27", "38", "46", "59"];
 
+// Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
+const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
+// A genitive may have its s without an apostrophe, as in German.
+const GENITIVE = new RegExp(`^['’]s(?![${WORD}])`, "u");
+
 /** A word, and the part of a text in whose place it stands. */
 export interface StandIn {
   readonly word: string;
   readonly part: string;
+  /** Whether the part is followed by 's. */
+  readonly isGenitive: boolean;
 }
 
 /** A text with stand-ins for its URLs, e-mail addresses and placeholders; undefined if it has none or too many of these. */
@@ -21,9 +29,9 @@ export function withStandIns(text: string): { text: string; standIns: StandIn[] 
     if (!part.isReplaceable) continue;
     const word = (part.isOfNumber ? numbers : names).shift();
     if (word === undefined) return undefined;
-    standIns.push({ word, part: part.text });
     replaced += text.slice(end, part.start) + word;
     end = part.start + part.text.length;
+    standIns.push({ word, part: part.text, isGenitive: GENITIVE.test(text.slice(end, end + 3)) });
   }
   return end === 0 ? undefined : { text: replaced + text.slice(end), standIns };
 }
@@ -31,8 +39,9 @@ export function withStandIns(text: string): { text: string; standIns: StandIn[] 
 /** A translation with the parts in place of the stand-ins; undefined unless it has each exactly once. */
 export function withParts(translation: string, standIns: readonly StandIn[]): string | undefined {
   let restored = translation;
-  for (const { word, part } of standIns) {
-    const found = restored.split(new RegExp(`(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])`));
+  for (const { word, part, isGenitive } of standIns) {
+    const after = isGenitive ? `(?=s?(?![${NAME_LETTERS}]))` : `(?![${NAME_LETTERS}])`;
+    const found = restored.split(new RegExp(`(?<![${NAME_LETTERS}])${word}${after}`));
     if (found.length !== 2) return undefined;
     restored = found.join(part);
   }

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from pocketmt.sentences.protected import protected_matches
 from pocketmt.serving.markup.segments import Element, Segment
 from pocketmt.serving.translation.division import Translation
 from pocketmt.serving.translation.links import Link
@@ -118,7 +119,9 @@ def _punctuation(source: str, target: str, link: Link, step: int) -> tuple[int, 
     """
     lengths = []
     for text in (source[link.source_start : link.source_end], target[link.target_start : link.target_end]):
-        length = next((place for place, each in enumerate(text[::step]) if each.isalnum()), 0)
+        kept = {place for match in protected_matches(text) for place in range(*match.span())}  # such as {name}
+        places = range(len(text))[::step]
+        length = next((count for count, place in enumerate(places) if text[place].isalnum() or place in kept), 0)
         if not length:
             return None
         lengths.append(length)
