@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from pocketmt.sentences.protected import protected_matches
 
-_NAMES: Final = ("Tom", "Anna", "Paul", "Maria")
-_NUMBERS: Final = ("27", "38", "46", "59")
+_NAMES: Final = ("Tom", "Boston", "Paris", "John")
+_NUMBERS: Final = ("300", "20", "500", "38")
 
 
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.

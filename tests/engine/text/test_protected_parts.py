@@ -86,10 +86,10 @@ def test_a_part_within_a_word_belongs_to_it() -> None:
 
 def test_terms_do_not_change_what_stands_in() -> None:
     everyday = Translator("everyday-en-de")
-    terms = {"Tom": "Thomas", "Paul": "Anna"}
+    terms = {"Tom": "Thomas", "Paris": "Boston"}
     [found] = everyday.translate(["I love {person}."], terms=terms)
     assert "{person}" in found
-    assert not any(word in found for word in ("Tom", "Anna", "Paul"))
+    assert not any(word in found for word in ("Tom", "Boston", "Paris"))
 
 
 def test_amounts_of_money_stay_with_the_model() -> None:

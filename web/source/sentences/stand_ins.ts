@@ -2,8 +2,8 @@
 import { WORD } from "../text/unicode.js";
 import { protectedParts } from "./protected.js";
 
-const NAMES = ["Tom", "Anna", "Paul", "Maria"];
-const NUMBERS = ["27", "38", "46", "59"];
+const NAMES = ["Tom", "Boston", "Paris", "John"];
+const NUMBERS = ["300", "20", "500", "38"];
 
 // Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
