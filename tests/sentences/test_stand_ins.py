@@ -35,6 +35,13 @@ def test_words_of_the_text_do_not_stand_in() -> None:
     assert second in words(f"{{a}} and {first}s and {{b}}")
 
 
+def test_stand_ins_of_capitals_are_in_capitals() -> None:
+    replaced, [name, number, other] = with_stand_ins("I LOVE {Name} AND %d OF {x}!")
+    assert replaced == f"I LOVE {name.word} AND {number.word} OF {other.word}!"
+    assert replaced.isupper()
+    assert not with_stand_ins("I love {NAME}")[0].isupper()
+
+
 def test_words_that_are_reserved_do_not_stand_in() -> None:
     first, second = words("{a} and {b}")
     assert [each.word for each in with_stand_ins("{a}", f"a {first} b")[1]] == [second]

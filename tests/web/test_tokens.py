@@ -89,6 +89,23 @@ def test_invisible_characters() -> None:
     assert found["result"][5] == Translator(name).translate(["A man.  Two dogs."])[0]
 
 
+def test_capitals() -> None:
+    lines = [
+        "WHERE IS THE TRAIN STATION?",
+        "STOP! Go home. I AM {NAME}. A",
+        "EXIT 😀 NO SMOKING %d",
+        "I LIVE IN THE USA",
+        "ABC我",
+        " ".join(["WE ARE HERE AND IT IS LATE"] * 20),
+    ]
+    models = ("everyday-en-de", "everyday-de-en", "captions-en-de")
+    results = run_jobs([{"kind": "lines", "path": str(resolve_model(name)), "lines": lines} for name in models])
+    for name, found in zip(models, results, strict=True):
+        expected = Translator(name).translate(lines, check=False)
+        assert found == {"result": expected}, name
+        assert expected[0].isupper()
+
+
 def test_stand_ins() -> None:
     lines = [
         "I love {person}.",

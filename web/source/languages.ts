@@ -10,6 +10,8 @@ const MOST_NAMED = 20; // languages that a message names
 export interface ChosenLanguages {
   /** The source's language as the rules for sentences name it: the shortest code, without script and region. */
   readonly sentences: string;
+  /** The translation's language, without script and region. */
+  readonly translation: string;
   /** Piece that every translation begins with, and that no text shows; undefined: there is none. */
   readonly forced: number | undefined;
   /**
@@ -53,7 +55,7 @@ export class Languages {
   /** Returns what a translation needs; undefined: the languages of the model file. Throws EngineError. */
   choose(source: string | undefined, target: string | undefined): ChosenLanguages {
     const [from, sourceId] = find("sourceLanguage", source, this.sourceIds, this.standard.source);
-    const [, targetId] = find("targetLanguage", target, this.targetIds, this.standard.target);
+    const [to, targetId] = find("targetLanguage", target, this.targetIds, this.standard.target);
     if (this.sourceIds.size > 0 && sourceId === undefined) throw new EngineError(missing("sourceLanguage", this.sources));
     const needed = this.targetIds.size > 0 && targetId === undefined ? missing("targetLanguage", this.targets) : undefined;
     if (needed !== undefined && !this.inSource) throw new EngineError(needed);
@@ -63,7 +65,8 @@ export class Languages {
       const into = this.inSource ? (named ?? targetId) : undefined;
       return [into, sourceId].filter((id) => id !== undefined);
     };
-    return { sentences: locale(from)?.language ?? from, forced: this.inSource ? undefined : targetId, prefix };
+    const forced = this.inSource ? undefined : targetId;
+    return { sentences: locale(from)?.language ?? from, translation: locale(to)?.language ?? to, forced, prefix };
   }
 
   /** Returns the piece of the target language that a line begins with, and the text after it. */

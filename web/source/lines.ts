@@ -1,4 +1,5 @@
 /** Lines as parts: text that is copied, and the ids of sentences to translate. */
+import { withoutCapitals } from "./sentences/capitals.js";
 import { encodeLine } from "./sentences/segments.js";
 import { translationSpans } from "./sentences/spans.js";
 import { trimStart } from "./text/unicode.js";
@@ -11,26 +12,35 @@ const FINAL_MARK = /[.!?…。！？]+$/u;
 const UNUSUAL_SPACE = /[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;
 const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
 
+/** A text that is translated, and whether it was in capitals, so that its translation is put in capitals. */
+export interface TranslatedText {
+  readonly text: string;
+  readonly capitals: boolean;
+}
+
 /** The parts of a line, and the texts of those that are translated. */
 export interface Parts {
   readonly parts: Part[];
-  readonly texts: string[];
+  readonly texts: TranslatedText[];
 }
 
 /** Divides a line; line breaks in it become spaces. `protect` is that of `translationSpans`. */
 export function divideLine(given: string, vocabulary: Vocabulary, language: string, split: boolean, protect: boolean): Parts {
   const line = given.replace(/[\r\n]+$/, "");
   const parts: Part[] = [];
-  const texts: string[] = [];
+  const texts: TranslatedText[] = [];
   let end = 0;
   for (const span of translationSpans(line, language, split, protect)) {
-    const text = line.slice(span.start, span.end);
+    const sentence = line.slice(span.start, span.end);
+    const lower = span.translated ? withoutCapitals(vocabulary, sentence, language) : undefined;
+    const text = lower ?? sentence;
     const segments = span.translated ? encodeLine(vocabulary, text) : [];
     const found = span.translated ? spaced(segments) : copied(text);
     if (found.length === 0) continue;
     if (span.start > end) parts.push(line.slice(end, span.start).replace(UNUSUAL_SPACE, " "));
     parts.push(...found);
-    texts.push(...(segments.length === 1 ? [text] : segments.map((ids) => vocabulary.decode(ids))));
+    for (const ids of segments)
+      texts.push({ text: segments.length === 1 ? text : vocabulary.decode(ids), capitals: lower !== undefined });
     end = span.end;
   }
   if (parts.length > 0 && end < line.length) parts.push(line.slice(end).replace(UNUSUAL_SPACE, " "));

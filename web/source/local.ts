@@ -3,13 +3,14 @@ import { SEARCH_OPTIONS, checkLines, checkOptions } from "./arguments.js";
 import { Engine, type EngineOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { type ChosenLanguages, Languages } from "./languages.js";
-import { type Parts, divideLine, oneLine, withoutAddedMark } from "./lines.js";
+import { type Parts, type TranslatedText, divideLine, oneLine, withoutAddedMark } from "./lines.js";
 import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { losesParts } from "./sentences/protected.js";
 import { withParts, withStandIns } from "./sentences/stand_ins.js";
+import { inCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
 
@@ -125,7 +126,7 @@ export class LocalTranslator {
 
   private async translateDivided(
     lines: readonly DividedLine[],
-    { forced }: ChosenLanguages,
+    { forced, translation: language }: ChosenLanguages,
     search: EngineOptions,
     between: () => Promise<void>,
   ): Promise<string[]> {
@@ -139,8 +140,9 @@ export class LocalTranslator {
       const sources = texts.values();
       const shown = (): string => {
         const translation = oneLine(this.target.decode(results[next++] as number[]));
-        const { value } = sources.next();
-        return inParts ? withoutAddedMark(value as string, translation) : translation;
+        const { text, capitals } = sources.next().value as TranslatedText;
+        const whole = inParts ? withoutAddedMark(text, translation) : translation;
+        return capitals ? inCapitals(whole, language) : whole;
       };
       return parts.map((part) => (typeof part === "string" ? part : shown())).join("");
     });

@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from pocketmt.engine.capitals import without_capitals
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.sentences import Reason, translation_spans
+from pocketmt.text.letter_case import in_capitals
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -27,6 +29,8 @@ class DividedLine(NamedTuple):
         copied: why some of its text is copied although it may have words; empty for ordinary text.
         prefix: ids that each sentence begins with, before those of its text.
         in_parts: whether the parts that are translated are parts of sentences.
+        capitals: of these parts, whether the source is in capitals, and so the translation is put in capitals.
+        target_language: code of the language of the translation.
     """
 
     line: str
@@ -36,6 +40,8 @@ class DividedLine(NamedTuple):
     prefix: Sequence[int] = ()
     sentence_texts: Sequence[str] = ()
     in_parts: bool = False
+    capitals: Sequence[bool] = ()
+    target_language: str = ""
 
     @property
     def sentences(self) -> list[list[int]]:
@@ -46,6 +52,11 @@ class DividedLine(NamedTuple):
         """Return the translation of the line from those of its sentences."""
         if self.in_parts:
             translations = map(_without_added_mark, self.sentence_texts, translations)
+        if any(self.capitals):
+            translations = (
+                in_capitals(text, self.target_language) if capitals else text
+                for text, capitals in zip(translations, self.capitals, strict=True)
+            )
         remaining = iter(translations)
         return "".join(part if isinstance(part, str) else next(remaining) for part in self.parts)
 
@@ -80,6 +91,8 @@ class LineDivider:
         and others become a space, so that one line gives one line. Invisible characters are removed first: they would
         hide ends of sentences, and a line of nothing else is blank.
 
+        A sentence in capitals is put in lower case, if the vocabulary has only single capitals for it.
+
         Raises EngineError if the line must name the target language, but does not.
         """
         named, line = self._languages.named_by(remove_invisible(line).rstrip("\r\n"))
@@ -87,10 +100,13 @@ class LineDivider:
         parts: list[str | list[int]] = []
         copied: list[Reason] = []
         sentence_texts: list[str] = []
+        capitals: list[bool] = []
         end = 0
         longest = self._longest_sentence
         for span in translation_spans(line, languages.sentences, split=split, longest=longest, protect=protect):
-            text = line[span.start : span.end]
+            given = line[span.start : span.end]
+            lower = without_capitals(self._vocabulary, given, languages.source) if span.reason is None else None
+            text = given if lower is None else lower
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)
             if not found:
@@ -101,13 +117,15 @@ class LineDivider:
             if span.reason is None:
                 texts.append(text)
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
+                capitals += [lower is not None] * len(segments)
             elif span.reason.text:
                 copied.append(span.reason)
             end = span.end
         if parts and end < len(line):
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
-        return DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
+        divided = DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
+        return divided._replace(capitals=capitals, target_language=languages.target) if any(capitals) else divided
 
 
 def _without_added_mark(source: str, translation: str) -> str:

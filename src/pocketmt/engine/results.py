@@ -9,6 +9,7 @@ from pocketmt.engine.alignment import Alignment, copied_alignment, join_alignmen
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
 from pocketmt.sentences import StandIn, pieces_with_parts, with_parts
+from pocketmt.text.letter_case import in_capitals
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 
@@ -100,6 +101,11 @@ def without_prefixes(details: "_native.Details", source_prefix: int, search: Sea
 
 def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search) -> DetailedHypothesis:
     """Return the translation of a line from those of its sentences; its score is their mean."""
+    if any(line.capitals):
+        parts = [
+            _in_capitals(part, line, search) if capitals else part
+            for part, capitals in zip(parts, line.capitals, strict=True)
+        ]
     return DetailedHypothesis(
         line.join(part.text for part in parts),
         sum(part.score for part in parts) / len(parts) if parts else 0.0,
@@ -107,6 +113,20 @@ def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search)
         tuple(score for part in parts for score in part.token_scores),
         _joined_alignment(line, parts) if search.alignment else None,
     )
+
+
+def _in_capitals(part: DetailedHypothesis, line: DividedLine, search: Search) -> DetailedHypothesis:
+    """Return the translation of a sentence in capitals, and with its pieces and those of its source in capitals."""
+    source, target = search.languages.source, line.target_language
+    alignment = part.alignment
+    if alignment is not None:
+        alignment = replace(
+            alignment,
+            source_pieces=tuple(in_capitals(piece, source) for piece in alignment.source_pieces),
+            target_pieces=tuple(in_capitals(piece, target) for piece in alignment.target_pieces),
+        )
+    pieces = tuple(in_capitals(piece, target) for piece in part.pieces)
+    return replace(part, text=in_capitals(part.text, target), pieces=pieces, alignment=alignment)
 
 
 def _joined_alignment(line: DividedLine, parts: Sequence[DetailedHypothesis]) -> Alignment:

@@ -30,24 +30,26 @@ class StandIn(NamedTuple):
 def with_stand_ins(text: str, reserved: str = "") -> tuple[str, list[StandIn]]:
     """Return a text with stand-ins for its URLs, e-mail addresses and placeholders; none if it has too many of these.
 
-    A number stands for the placeholder of a number, a name for anything else. Tags and symbols stay as they are. Words
-    of the text `reserved` are not taken.
+    A number stands for the placeholder of a number, a name for anything else, in capitals where the rest of the text
+    is. Tags and symbols stay as they are. Words of the text `reserved` are not taken.
     """
+    matches = [match for match in protected_matches(text) if match["replaceable"] is not None]
+    ends = [0, *(match.end() for match in matches)]
+    between = [text[end : match.start()] for end, match in zip(ends, matches, strict=False)]
+    rest = text[ends[-1] :]
     taken = f"{text} {reserved}"
-    names, numbers = (iter([word for word in words if word not in taken]) for words in (_NAMES, _NUMBERS))
+    free = ([word for word in words if word not in taken] for words in (_NAMES, _NUMBERS))
+    names, numbers = map(iter, free)
+    is_in_capitals = "".join([*between, rest]).isupper()
     found: list[StandIn] = []
-    pieces: list[str] = []
-    end = 0
-    for match in protected_matches(text):
-        if match["replaceable"] is None:
-            continue
+    for match in matches:
         word = next(numbers if match["of_number"] else names, None)
         if word is None:
             return text, []
-        pieces += [text[end : match.start()], word]
-        end = match.end()
-        found.append(StandIn(word, match[0], re.match(r"['’]s\b", text[end : end + 3]) is not None))
-    return "".join([*pieces, text[end:]]), found
+        is_genitive = re.match(r"['’]s\b", text[match.end() : match.end() + 3]) is not None
+        found.append(StandIn(word.upper() if is_in_capitals else word, match[0], is_genitive))
+    words = (stand_in.word for stand_in in found)
+    return "".join([*(part for pair in zip(between, words, strict=True) for part in pair), rest]), found
 
 
 def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:

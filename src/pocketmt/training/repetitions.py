@@ -1,21 +1,18 @@
 """Training pairs repeated as users type text: without final punctuation, in lower case, in capitals."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Final
 
 from pocketmt.sentences.protected import protected_matches
-from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.letter_case import in_capitals, in_lower_case
 from pocketmt.training.configuration import Data
 
 TextPair = tuple[str, str]
 _SEED: Final = 1
-_DOTTED: Final = ("tr", "az")  # Languages with a dotted and a dotless I.
 # One mark after a letter or a digit: abbreviations and ellipses keep theirs.
 _FINAL_MARK: Final = re.compile(r"(?<=[\w\u0300-\u036f\u0900-\u0e7f])[.!?。！？।؟۔]$")  # vowel signs are no letters
-_ACUTE: Final = "\u0301"
 _ABBREVIATION: Final = re.compile(r"(?:\b\w|\.\w+)\.$")
 
 
@@ -34,28 +31,14 @@ def repetitions(pairs: Iterable[TextPair], data: Data) -> Iterator[TextPair]:
             copies.append(without_final_punctuation(pair))
         if draws[1] < data.repeat_in_lower_case and _is_plain(pair):
             source, target = without_final_punctuation(pair) if draws[2] < 0.5 else pair
-            copies.append((_lower(source, data.source_language), target))
+            copies.append((in_lower_case(source, data.source_language), target))
         if draws[3] < data.repeat_in_capitals and _is_plain(pair):
-            copies.append((_upper(pair[0], data.source_language), _upper(pair[1], data.target_language)))
+            copies.append((in_capitals(pair[0], data.source_language), in_capitals(pair[1], data.target_language)))
         yield from (copy for copy in copies if copy != pair)
 
 
 def _is_plain(pair: TextPair) -> bool:
     return ">>" not in pair[0] and not any(map(protected_matches, pair))
-
-
-def _lower(text: str, language: str) -> str:
-    if primary_subtag(language) in _DOTTED:
-        text = text.replace("I", "ı").replace("İ", "i")
-    return text.lower()
-
-
-def _upper(text: str, language: str) -> str:
-    if primary_subtag(language) in _DOTTED:
-        text = text.replace("i", "İ")
-    elif primary_subtag(language) == "el":  # Greek capitals have no accents.
-        text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).replace(_ACUTE, ""))
-    return text.upper()
 
 
 def without_final_punctuation(pair: TextPair) -> TextPair:

@@ -18,22 +18,27 @@ export interface StandIn {
   readonly isGenitive: boolean;
 }
 
-/** A text with stand-ins for its URLs, e-mail addresses and placeholders; undefined if it has none or too many of these. */
+/**
+ * A text with stand-ins for its URLs, e-mail addresses and placeholders, in capitals where the rest of the text is; undefined
+ * if it has none or too many of these.
+ */
 export function withStandIns(text: string): { text: string; standIns: StandIn[] } | undefined {
+  const parts = protectedParts(text).filter(({ isReplaceable }) => isReplaceable);
+  if (parts.length === 0) return undefined;
   const names = NAMES.filter((word) => !text.includes(word));
   const numbers = NUMBERS.filter((word) => !text.includes(word));
+  const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
+  const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends.at(-1))];
+  const isInCapitals = /\p{Lu}/u.test(between.join("")) && !/\p{Ll}|\p{Lt}/u.test(between.join(""));
   const standIns: StandIn[] = [];
-  let replaced = "";
-  let end = 0;
-  for (const part of protectedParts(text)) {
-    if (!part.isReplaceable) continue;
+  for (const [index, part] of parts.entries()) {
     const word = (part.isOfNumber ? numbers : names).shift();
     if (word === undefined) return undefined;
-    replaced += text.slice(end, part.start) + word;
-    end = part.start + part.text.length;
-    standIns.push({ word, part: part.text, isGenitive: GENITIVE.test(text.slice(end, end + 3)) });
+    const end = ends[index + 1] as number;
+    const isGenitive = GENITIVE.test(text.slice(end, end + 3));
+    standIns.push({ word: isInCapitals ? word.toUpperCase() : word, part: part.text, isGenitive });
   }
-  return end === 0 ? undefined : { text: replaced + text.slice(end), standIns };
+  return { text: between.map((rest, index) => rest + (standIns[index]?.word ?? "")).join(""), standIns };
 }
 
 /** A translation with the parts in place of the stand-ins; undefined unless it has each exactly once. */

@@ -28,7 +28,7 @@ export class Vocabulary {
   /** Throws ModelFileError if the SentencePiece model is broken, or special ids do not fit. */
   constructor(
     private readonly stored: StoredVocabulary,
-    private readonly ids: SpecialIds,
+    readonly ids: SpecialIds,
   ) {
     this.processor = new SentencePiece(stored.model);
     const { pieces } = stored;

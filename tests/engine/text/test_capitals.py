@@ -1,0 +1,79 @@
+"""Sentences in capitals, which most vocabularies spell letter by letter."""
+
+import pytest
+
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.capitals import without_capitals
+from pocketmt.model_file import open_model
+from pocketmt.text.vocabulary import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def everyday() -> Translator:
+    return Translator("everyday-en-de")
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    with open_model(resolve_model("everyday-en-de")) as file:
+        return Vocabulary(file.vocabulary())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("WHERE IS IT?", "Where is it?"),
+        ("\u201cSTOP!\u201d", "\u201cStop!\u201d"),
+        ("I AM 30.", "I am 30."),
+        ("ÜBER", "Über"),
+        ("Where IS IT?", None),
+        ("A", None),
+        ("30 %", None),
+        ("", None),
+        ("日本USA", None),
+    ],
+)
+def test_only_sentences_of_capitals_are_changed(vocabulary: Vocabulary, sentence: str, expected: str | None) -> None:
+    assert without_capitals(vocabulary, sentence, "en") == expected
+
+
+def test_capitals_that_the_vocabulary_has_stay(vocabulary: Vocabulary) -> None:
+    [word] = [piece for piece in ("USA", "CD", "TV") if len(vocabulary.encode(piece)) == 1][:1]
+    assert without_capitals(vocabulary, word, "en") is None
+    assert without_capitals(vocabulary, f"I HAVE A {word}", "en") == f"I have a {word.lower()}"
+
+
+def test_the_language_decides_on_letters(vocabulary: Vocabulary) -> None:
+    assert without_capitals(vocabulary, "KIZIL İZMİR", "tr") == "Kızıl izmir"
+
+
+def test_the_translation_is_that_of_lower_case_in_capitals(everyday: Translator) -> None:
+    small, capitals = "Where is the street? I love you.", "WHERE IS THE STREET? I LOVE YOU."
+    [[expected]], [[found]] = everyday.translate_detailed([small]), everyday.translate_detailed([capitals])
+    assert found.text == expected.text.upper() != expected.text
+    assert everyday.translate([capitals, small]) == [found.text, expected.text]
+    assert found.token_scores == expected.token_scores
+    assert found.pieces == tuple(piece.upper() for piece in expected.pieces)
+    assert found.alignment is not None and expected.alignment is not None
+    assert found.alignment.source_words == tuple(capitals.split())
+    assert found.alignment.target_words == tuple(found.text.split())
+    assert found.alignment.word_links() == expected.alignment.word_links()
+
+
+def test_each_sentence_is_looked_at(everyday: Translator) -> None:
+    first, second = everyday.translate(["GO HOME!", "I love you."])
+    assert everyday.translate(["GO HOME! I love you."]) == [f"{first} {second}"]
+    assert first.isupper() and not second.isupper()
+
+
+def test_placeholders_come_back_in_capitals(everyday: Translator) -> None:
+    [found] = everyday.translate(["I LOVE {NAME}."])
+    assert "{NAME}" in found
+    assert found.isupper()
+
+
+def test_each_of_several_translations_is_in_capitals(everyday: Translator) -> None:
+    [hypotheses] = everyday.translate_n_best(["WHERE IS THE STREET?"], 3)
+    assert len(hypotheses) == 3
+    assert all(each.text.isupper() for each in hypotheses)
