@@ -310,14 +310,14 @@ def test_sentences_of_a_line_are_translated_one_by_one(pocketmt: Run, random_mod
 
 
 def test_warnings_name_lines_that_may_lack_text(pocketmt: Run, random_model: Path) -> None:
-    lines = b"a bird\nhttp://a.b/c\nsee {name}\n" + b"see %s\n" * 20
+    lines = b"a bird\nhttp://a.b/c\nsee 25 birds\n" + b"see 30 birds\n" * 20
     answer = pocketmt("translate", "-m", random_model, stdin=lines)
     assert answer.returncode == 0
     assert answer.stdout.split(b"\n")[1] == b"http://a.b/c"
     messages = answer.stderr.decode().splitlines()
     assert len(messages) == 11
     assert messages[0].startswith("warning: stdin, line 3: ")
-    assert messages[0].endswith("the translation lacks {name}")
+    assert messages[0].endswith("the translation lacks 25")
     assert messages[-1] == "warning: stdin: 21 of 23 lines had such warnings"
     quiet = pocketmt("translate", "-m", random_model, "--no-check", stdin=lines)
     assert (quiet.stdout, quiet.stderr) == (answer.stdout, b"")
