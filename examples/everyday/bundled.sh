@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in five rounds, from the root of the repository and in about twelve
+# Makes the two bundled models of everyday sentences in six rounds, from the root of the repository and in about thirteen
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -8,6 +8,7 @@ second=$build/second
 third=$build/third
 fourth=$build/fourth
 fifth=$build/fifth
+sixth=$build/sixth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -42,15 +43,15 @@ widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
         --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
 }
-# bundled LANGUAGES DESCRIPTION: the model of the fifth round in 8 and in 4 bits.
+# bundled LANGUAGES DESCRIPTION: the model of the sixth round in 8 and in 4 bits.
 bundled() {
-    in_8_bits "$fifth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
-    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$fifth/$1.pocketmt" \
-        affine4-distilled --limit-updates 1000 --configuration "examples/everyday/pocket-$1-varied.toml" \
+    in_8_bits "$sixth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
+    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$sixth/$1.pocketmt" \
+        affine4-distilled --configuration "examples/everyday/pocket-$1-varied.toml" --precision bfloat16-mixed \
         --entropy-coding "${terms[@]}" --description "$2" -o "$build/everyday-$1.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth
+mkdir -p $second $third $fourth $fifth $sixth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -87,5 +88,9 @@ distilled $fourth/everyday-en-de-8bit.pocketmt $fifth
 translated_back $fourth/everyday-de-en-8bit.pocketmt $fifth
 continued $fourth/everyday-en-de-8bit.pocketmt en-de $fifth $fifth continued 7500 varied
 continued $fourth/everyday-de-en-8bit.pocketmt de-en $fifth $fifth continued 7500 varied
+
+# Sixth round: the same texts, at half the rate.
+continued $fifth/en-de.pocketmt en-de $fifth $sixth continued-at-half-rate 5000 varied
+continued $fifth/de-en.pocketmt de-en $fifth $sixth continued-at-half-rate 5000 varied
 bundled en-de "Short everyday sentences, English to German"
 bundled de-en "Short everyday sentences, German to English"

@@ -39,6 +39,7 @@ def test_stand_ins_of_capitals_are_in_capitals() -> None:
     replaced, [name, number, other] = with_stand_ins("I LOVE {Name} AND %d OF {x}!")
     assert replaced == f"I LOVE {name.word} AND {number.word} OF {other.word}!"
     assert replaced.isupper()
+    assert name.word not in words("{x} IS {y}" + name.word)
     assert not with_stand_ins("I love {NAME}")[0].isupper()
 
 

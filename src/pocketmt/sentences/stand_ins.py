@@ -8,8 +8,6 @@ from pocketmt.sentences.protected import protected_matches
 
 _NAMES: Final = ("Tom", "Boston", "Paris", "John")
 _NUMBERS: Final = ("300", "20", "500", "38")
-
-
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 _NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
 
@@ -37,19 +35,20 @@ def with_stand_ins(text: str, reserved: str = "") -> tuple[str, list[StandIn]]:
     ends = [0, *(match.end() for match in matches)]
     between = [text[end : match.start()] for end, match in zip(ends, matches, strict=False)]
     rest = text[ends[-1] :]
+    names, numbers = map(iter, (_NAMES, _NUMBERS))
+    if "".join([*between, rest]).isupper():
+        names = map(str.upper, names)
     taken = f"{text} {reserved}"
-    free = ([word for word in words if word not in taken] for words in (_NAMES, _NUMBERS))
-    names, numbers = map(iter, free)
-    is_in_capitals = "".join([*between, rest]).isupper()
     found: list[StandIn] = []
     for match in matches:
-        word = next(numbers if match["of_number"] else names, None)
+        words = numbers if match["of_number"] else names
+        word = next((word for word in words if word not in taken), None)
         if word is None:
             return text, []
         is_genitive = re.match(r"['’]s\b", text[match.end() : match.end() + 3]) is not None
-        found.append(StandIn(word.upper() if is_in_capitals else word, match[0], is_genitive))
-    words = (stand_in.word for stand_in in found)
-    return "".join([*(part for pair in zip(between, words, strict=True) for part in pair), rest]), found
+        found.append(StandIn(word, match[0], is_genitive))
+    replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))
+    return "".join([*replaced, rest]), found
 
 
 def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:

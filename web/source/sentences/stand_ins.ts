@@ -25,18 +25,18 @@ export interface StandIn {
 export function withStandIns(text: string): { text: string; standIns: StandIn[] } | undefined {
   const parts = protectedParts(text).filter(({ isReplaceable }) => isReplaceable);
   if (parts.length === 0) return undefined;
-  const names = NAMES.filter((word) => !text.includes(word));
-  const numbers = NUMBERS.filter((word) => !text.includes(word));
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends.at(-1))];
   const isInCapitals = /\p{Lu}/u.test(between.join("")) && !/\p{Ll}|\p{Lt}/u.test(between.join(""));
+  const names = NAMES.map((word) => (isInCapitals ? word.toUpperCase() : word)).filter((word) => !text.includes(word));
+  const numbers = NUMBERS.filter((word) => !text.includes(word));
   const standIns: StandIn[] = [];
   for (const [index, part] of parts.entries()) {
     const word = (part.isOfNumber ? numbers : names).shift();
     if (word === undefined) return undefined;
     const end = ends[index + 1] as number;
     const isGenitive = GENITIVE.test(text.slice(end, end + 3));
-    standIns.push({ word: isInCapitals ? word.toUpperCase() : word, part: part.text, isGenitive });
+    standIns.push({ word, part: part.text, isGenitive });
   }
   return { text: between.map((rest, index) => rest + (standIns[index]?.word ?? "")).join(""), standIns };
 }
