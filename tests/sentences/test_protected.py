@@ -23,7 +23,15 @@ KEPT = [
     ),
     *("<b>", "</b>", '<x id="1"/>', "<br/>", "<br />", "<ns:my-tag_1.2>", "<a href=http://a.b/c?d=e>", "<a b='>' c/>"),
     *("<input disabled>", "<INPUT CHECKED>", '<a href = "x">', '<img alt src="x">', "<div data-x>", "<td nowrap>"),
-    *("https://example.com/a?b=c&d=e#f", "ftp://a.b/c", "www.example.com", "me.you+tag@mail.example.org"),
+    *(
+        "https://example.com/a?b=c&d=e#f",
+        "ftp://a.b/c",
+        "www.example.com",
+        "HTTPS://EXAMPLE.COM/A",
+        "WWW.EXAMPLE.COM",
+        "{{ name }}",
+        "me.you+tag@mail.example.org",
+    ),
     *("😀", "❤️", "→", "✓", "👩‍👧", "👍🏽", "🇩🇪", "😀😀"),
     *("25", "1999", "3.5", "10:30", "1,000,000", "1 000 000"),
 ]

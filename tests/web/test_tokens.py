@@ -95,6 +95,10 @@ def test_capitals() -> None:
         "STOP! Go home. I AM {NAME}. A",
         "EXIT 😀 NO SMOKING %d",
         "I LIVE IN THE USA",
+        "HELLO {name}, GO TO www.a.b! <b>WHERE</b> IS IT?",
+        "HELLO \u2170\U0001f525 a@b.de \u201c",
+        "{0} \u2163 (",
+        "TV! USA 2024",
         "ABC我",
         " ".join(["WE ARE HERE AND IT IS LATE"] * 20),
     ]
@@ -112,6 +116,7 @@ def test_stand_ins() -> None:
         "Tom gave %s %d dollars. Visit http://a.b/c?d=e today!",
         "I love {a}, {b}, {c}, {d} and {e}.",
         "<b>I love $you</b> 😀",
+        "I love {person}.  It is late. Good night 😀\tI LOVE {x}. Visit HTTP://A.B/C today. {{ name }} is here.\n",
     ]
     [found] = run_jobs([{"kind": "lines", "path": str(resolve_model("everyday-en-de")), "lines": lines}])
     assert found == {"result": Translator("everyday-en-de").translate(lines)}

@@ -8,7 +8,7 @@ import type { Vocabulary } from "./text/vocabulary.js";
 /** A part of a line: text that is copied, or ids that are translated. */
 export type Part = string | number[];
 
-const FINAL_MARK = /[.!?…。！？]+$/u;
+const FINAL_MARK = /(?<=\S)[.!?…。！？]+$/u;
 const UNUSUAL_SPACE = /[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;
 const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
 
@@ -37,19 +37,24 @@ export function divideLine(given: string, vocabulary: Vocabulary, language: stri
     const segments = span.translated ? encodeLine(vocabulary, text) : [];
     const found = span.translated ? spaced(segments) : copied(text);
     if (found.length === 0) continue;
-    if (span.start > end) parts.push(line.slice(end, span.start).replace(UNUSUAL_SPACE, " "));
+    if (span.start > end) parts.push(plainSpaces(line.slice(end, span.start)));
     parts.push(...found);
     for (const ids of segments)
       texts.push({ text: segments.length === 1 ? text : vocabulary.decode(ids), capitals: lower !== undefined });
     end = span.end;
   }
-  if (parts.length > 0 && end < line.length) parts.push(line.slice(end).replace(UNUSUAL_SPACE, " "));
+  if (parts.length > 0 && end < line.length) parts.push(plainSpaces(line.slice(end)));
   return { parts, texts };
 }
 
 /** A translation of a part of a sentence, without the mark at its end if the part has none: models add it. */
 export function withoutAddedMark(part: string, translation: string): string {
   return FINAL_MARK.test(part) ? translation : translation.replace(FINAL_MARK, "");
+}
+
+/** The space between sentences, with a space for each character that a program could take for a line's end. */
+export function plainSpaces(text: string): string {
+  return text.replace(UNUSUAL_SPACE, " ");
 }
 
 /** A translation as one line: byte pieces could spell a line break. */

@@ -3,12 +3,13 @@ import { SEARCH_OPTIONS, checkLines, checkOptions } from "./arguments.js";
 import { Engine, type EngineOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { type ChosenLanguages, Languages } from "./languages.js";
-import { type Parts, type TranslatedText, divideLine, oneLine, withoutAddedMark } from "./lines.js";
+import { type Parts, type TranslatedText, divideLine, oneLine, plainSpaces, withoutAddedMark } from "./lines.js";
 import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { losesParts } from "./sentences/protected.js";
+import { translationSpans } from "./sentences/spans.js";
 import { withParts, withStandIns } from "./sentences/stand_ins.js";
 import { inCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
@@ -19,6 +20,16 @@ export type { ModelInfo, SearchOptions as TranslateOptions };
 
 const DEFAULT_BEAM_SIZE = 4;
 const LARGEST_BEAM_SIZE = 256;
+
+/** What the translation of all lines of a call has in common. */
+interface Job {
+  readonly languages: ChosenLanguages;
+  readonly search: EngineOptions;
+  readonly between: () => Promise<void>;
+  readonly split: boolean;
+  /** Whether lines that lost a URL or the like are translated again. */
+  readonly protect: boolean;
+}
 
 interface DividedLine extends Parts {
   readonly line: string;
@@ -93,43 +104,67 @@ export class LocalTranslator {
     checkOptions(options, SEARCH_OPTIONS);
     const languages = this.languages.choose(options.sourceLanguage, options.targetLanguage);
     const search = this.engineOptions(options, languages.forced === undefined ? 0 : 1);
-    const divided = lines.map((line) => this.divide(line, languages, false));
-    const translated = await this.translateDivided(divided, languages, search, between);
-    if (!this.split) return translated;
-    await this.protect(lines, divided, translated, { languages, search, between });
+    return this.translateLines(lines, { languages, search, between, split: this.split, protect: this.split });
+  }
+
+  private async translateLines(lines: readonly string[], job: Job): Promise<string[]> {
+    const divided = lines.map((line) => this.divide(line, job, false));
+    const translated = await this.translateDivided(divided, job);
+    if (!job.protect) return translated;
+    const isLost = (place: number): boolean => losesParts(divided[place]?.line as string, translated[place] as string);
+    let lost = [...lines.keys()].filter(isLost);
+    // Of several sentences, each is protected by itself.
+    const several = lost.flatMap((place) => {
+      const found = this.sentences(lines[place] as string, job);
+      return found === undefined ? [] : [{ place, ...found }];
+    });
+    const sentences = several.flatMap((line) => line.sentences);
+    const alone = sentences.length > 0 ? await this.translateLines(sentences, { ...job, split: false }) : [];
+    for (const { place, spaces } of several) {
+      const found = alone.splice(0, spaces.length - 1);
+      translated[place] = spaces.map((space, index) => space + (found[index] ?? "")).join("");
+    }
+    lost = lost.filter((place) => !several.some((line) => line.place === place));
+    if (lost.length > 0) await this.protectSentences(lines, lost, translated, job);
     return translated;
   }
 
-  /** Translates lines that lost a URL or the like again: with stand-ins for it, and if that does not help, around it. */
-  private async protect(
-    lines: readonly string[],
-    divided: readonly DividedLine[],
-    translated: string[],
-    { languages, search, between }: { languages: ChosenLanguages; search: EngineOptions; between: () => Promise<void> },
-  ): Promise<void> {
-    const lost = (): number[] =>
-      [...lines.keys()].filter((place) => losesParts(divided[place]?.line as string, translated[place] as string));
-    const replaced = lost().flatMap((place) => {
-      const found = withStandIns(removeInvisible(lines[place] as string));
-      return found === undefined ? [] : [{ place, ...found }];
-    });
-    const withNames = replaced.map(({ text }) => this.divide(text, languages, false));
-    for (const [index, text] of (await this.translateDivided(withNames, languages, search, between)).entries()) {
-      const { place, standIns } = replaced[index] as (typeof replaced)[number];
-      translated[place] = withParts(text, standIns) ?? (translated[place] as string);
-    }
-    const remaining = lost();
-    const inParts = remaining.map((place) => this.divide(lines[place] as string, languages, true));
-    const again = await this.translateDivided(inParts, languages, search, between);
-    for (const [index, place] of remaining.entries()) translated[place] = again[index] as string;
+  /** The sentences of a line, and the spaces before, between and after them; undefined if there is only one. */
+  private sentences(given: string, { languages, split }: Job): { sentences: string[]; spaces: string[] } | undefined {
+    const [named, line] = this.namedAndText(given);
+    const spans = [...translationSpans(line, languages.sentences, split, false)];
+    if (spans.length < 2) return undefined;
+    const ends = [0, ...spans.map(({ end }) => end)];
+    const starts = [...spans.map(({ start }) => start), line.length];
+    return {
+      sentences: spans.map(({ start, end }) => named + line.slice(start, end)),
+      spaces: ends.map((end, index) => plainSpaces(line.slice(end, starts[index]))),
+    };
   }
 
-  private async translateDivided(
-    lines: readonly DividedLine[],
-    { forced, translation: language }: ChosenLanguages,
-    search: EngineOptions,
-    between: () => Promise<void>,
-  ): Promise<string[]> {
+  /** Translates single sentences that lost a URL or the like again: with stand-ins, and if that does not help, around it. */
+  private async protectSentences(lines: readonly string[], lost: number[], translated: string[], job: Job): Promise<void> {
+    const remaining = new Set(lost);
+    const replaced = lost.flatMap((place) => {
+      const [named, line] = this.namedAndText(lines[place] as string);
+      const found = withStandIns(line);
+      return found === undefined ? [] : [{ place, line, text: named + found.text, standIns: found.standIns }];
+    });
+    const withNames = replaced.map(({ text }) => this.divide(text, job, false));
+    for (const [index, text] of (await this.translateDivided(withNames, job)).entries()) {
+      const { place, line, standIns } = replaced[index] as (typeof replaced)[number];
+      const restored = withParts(text, standIns);
+      if (restored === undefined) continue;
+      translated[place] = restored;
+      if (!losesParts(line, restored)) remaining.delete(place);
+    }
+    const places = [...remaining];
+    const inParts = places.map((place) => this.divide(lines[place] as string, job, true));
+    for (const [index, text] of (await this.translateDivided(inParts, job)).entries()) translated[places[index] as number] = text;
+  }
+
+  private async translateDivided(lines: readonly DividedLine[], { languages, search, between }: Job): Promise<string[]> {
+    const { forced, translation: language } = languages;
     const begin = forced === undefined ? [] : [forced];
     const requests = lines.flatMap(({ parts, prefix }) =>
       parts.filter((part) => typeof part !== "string").map((part) => ({ source: [...prefix, ...part], prefix: begin })),
@@ -175,12 +210,19 @@ export class LocalTranslator {
     };
   }
 
-  private divide(given: string, languages: ChosenLanguages, protect: boolean): DividedLine {
+  private divide(given: string, { languages, split }: Job, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
     const [named, line] = this.languages.namedBy(removeInvisible(given));
-    const { parts, texts } = divideLine(line, this.source, languages.sentences, this.split, protect);
+    const { parts, texts } = divideLine(line, this.source, languages.sentences, split, protect);
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
     return { line, parts, texts, prefix, inParts: protect };
+  }
+
+  /** The target language that a line begins with, as it is written there, and the visible text after it. */
+  private namedAndText(given: string): [string, string] {
+    const visible = removeInvisible(given).replace(/[\r\n]+$/, "");
+    const [, text] = this.languages.namedBy(visible);
+    return [visible.slice(0, visible.length - text.length), text];
   }
 }
 

@@ -1,18 +1,21 @@
 """Division of a line into parts: text that is copied, and the piece ids of sentences to translate."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.capitals import without_capitals
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line
-from pocketmt.sentences import Reason, translation_spans
+from pocketmt.sentences import Reason, Span, translation_spans
 from pocketmt.text.letter_case import in_capitals
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
-_FINAL_MARK: Final = re.compile(r"[.!?…。！？]+$")
+if TYPE_CHECKING:
+    from pocketmt.engine.options import Search
+
+_FINAL_MARK: Final = re.compile(r"(?<=\S)[.!?…。！？]+$")
 # All but tabs and spaces: a program could take it for the end of a line.
 _UNUSUAL: Final = re.compile(r"[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
@@ -51,7 +54,7 @@ class DividedLine(NamedTuple):
     def join(self, translations: Iterable[str]) -> str:
         """Return the translation of the line from those of its sentences."""
         if self.in_parts:
-            translations = map(_without_added_mark, self.sentence_texts, translations)
+            translations = map(without_added_mark, self.sentence_texts, translations)
         if any(self.capitals):
             translations = (
                 in_capitals(text, self.target_language) if capitals else text
@@ -79,7 +82,31 @@ class LineDivider:
         self._longest_segment = longest_segment
         self._longest_sentence = longest_sentence
 
-    def divide(self, line: str, languages: ChosenLanguages, *, split: bool, protect: bool = False) -> DividedLine:
+    def named_and_text(self, line: str) -> tuple[str, str]:
+        """Return the target language that a line begins with, as it is written there, and the visible text after it."""
+        line = remove_invisible(line).rstrip("\r\n")
+        _, text = self._languages.named_by(line)
+        return line.removesuffix(text), text
+
+    def spans(self, text: str, languages: ChosenLanguages, *, split: bool, protect: bool = False) -> Iterator[Span]:
+        """Yield the sentences of a visible text and what is copied of it."""
+        longest = self._longest_sentence
+        return translation_spans(text, languages.sentences, split=split, longest=longest, protect=protect)
+
+    def divide_for(self, line: str, search: "Search", *, protect: bool = False) -> DividedLine:
+        """Divide a line as the options of a translation say; raises as `divide` does."""
+        languages, split, capitals = search.languages, search.split, search.capitals
+        return self.divide(line, languages, split=split, protect=protect, capitals=capitals)
+
+    def divide(
+        self,
+        line: str,
+        languages: ChosenLanguages,
+        *,
+        split: bool,
+        protect: bool = False,
+        capitals: bool = True,
+    ) -> DividedLine:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
 
         `protect` divides sentences further: URLs, e-mail addresses, tags, placeholders and symbols are then copied.
@@ -91,7 +118,7 @@ class LineDivider:
         and others become a space, so that one line gives one line. Invisible characters are removed first: they would
         hide ends of sentences, and a line of nothing else is blank.
 
-        A sentence in capitals is put in lower case, if the vocabulary has only single capitals for it.
+        `capitals` puts a sentence in capitals in lower case, if the vocabulary has only single capitals for it.
 
         Raises EngineError if the line must name the target language, but does not.
         """
@@ -100,12 +127,12 @@ class LineDivider:
         parts: list[str | list[int]] = []
         copied: list[Reason] = []
         sentence_texts: list[str] = []
-        capitals: list[bool] = []
+        were_capitals: list[bool] = []
         end = 0
-        longest = self._longest_sentence
-        for span in translation_spans(line, languages.sentences, split=split, longest=longest, protect=protect):
+        for span in self.spans(line, languages, split=split, protect=protect):
             given = line[span.start : span.end]
-            lower = without_capitals(self._vocabulary, given, languages.source) if span.reason is None else None
+            looked_at = capitals and span.reason is None
+            lower = without_capitals(self._vocabulary, given, languages.source) if looked_at else None
             text = given if lower is None else lower
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)
@@ -117,7 +144,7 @@ class LineDivider:
             if span.reason is None:
                 texts.append(text)
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
-                capitals += [lower is not None] * len(segments)
+                were_capitals += [lower is not None] * len(segments)
             elif span.reason.text:
                 copied.append(span.reason)
             end = span.end
@@ -125,10 +152,12 @@ class LineDivider:
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
         divided = DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
-        return divided._replace(capitals=capitals, target_language=languages.target) if any(capitals) else divided
+        if any(were_capitals):
+            return divided._replace(capitals=were_capitals, target_language=languages.target)
+        return divided
 
 
-def _without_added_mark(source: str, translation: str) -> str:
+def without_added_mark(source: str, translation: str) -> str:
     """Return a translation without the mark at its end if its source has none: models add it to parts of sentences."""
     return translation if _FINAL_MARK.search(source) else _FINAL_MARK.sub("", translation)
 

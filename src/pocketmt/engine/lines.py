@@ -1,8 +1,9 @@
 """Lines whose sentences are being translated by the engine."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from pocketmt.engine.devices import TranslationModel
 from pocketmt.engine.line_parts import DividedLine, best_text
@@ -15,6 +16,22 @@ if TYPE_CHECKING:  # Most translations are only texts.
     from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 
 Result = TypeVar("Result")
+
+
+class _Kind(NamedTuple, Generic[Result]):
+    """What a method returns of a line.
+
+    Attributes:
+        text_of: the best translation.
+        translate: the method.
+        restore: puts parts in place of their stand-ins; None: it cannot.
+        join: makes the result of a line from those of its sentences.
+    """
+
+    text_of: Callable[[Result], str]
+    translate: "Callable[[PendingLines], list[Result]]"
+    restore: Callable[[Result, Sequence[StandIn]], Result | None]
+    join: Callable[[DividedLine, Sequence[Result]], Result]
 
 
 class PendingLines:
@@ -70,7 +87,7 @@ class PendingLines:
             line.join(best_text(self._vocabularies.target, search.shown(hypotheses[0][0])) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
-        return self._checked(texts, str, PendingLines.texts, with_parts)
+        return self._checked(texts, _Kind(str, PendingLines.texts, with_parts, DividedLine.join))
 
     def hypotheses(self) -> "list[list[Hypothesis]]":
         """Return the translations of each line, best first."""
@@ -80,49 +97,56 @@ class PendingLines:
 
     def details(self) -> "list[list[DetailedHypothesis]]":
         """Return the translations of each line with details, best first; one empty translation without text."""
-        from pocketmt.engine.results import describe_line, hypotheses_with_parts
+        from pocketmt.engine.results import describe_line, hypotheses_with_parts, join_lines
 
         results = self._by_line(self._pending.details())
         details = [
             describe_line(self._vocabularies, line, sentences, self._search)
             for line, sentences in zip(self._lines, results, strict=True)
         ]
-        return self._checked(
-            details, lambda hypotheses: hypotheses[0].text, PendingLines.details, hypotheses_with_parts
-        )
+        join = partial(join_lines, search=self._search)
+        kind = _Kind(lambda hypotheses: hypotheses[0].text, PendingLines.details, hypotheses_with_parts, join)
+        return self._checked(details, kind)
 
-    def _checked(
-        self,
-        results: list[Result],
-        text_of: Callable[[Result], str],
-        translate: "Callable[[PendingLines], list[Result]]",
-        restore: Callable[[Result, Sequence[StandIn]], Result | None],
-    ) -> list[Result]:
-        """Return the results of all lines, those that lost protected parts translated again by `translate`; check.
-
-        `restore` puts parts in place of their stand-ins; None: it cannot.
-        """
-
-        def is_lost(index: int) -> bool:
-            return bool(lost_parts(self._lines[index].line, text_of(results[index]), numbers=False))
-
+    def _checked(self, results: list[Result], kind: "_Kind[Result]") -> list[Result]:
+        """Return the results of all lines, those that lost protected parts translated again; check."""
         if self._protection is not None:
-            lost = [index for index in range(len(results)) if is_lost(index)]
+            lost = self._lost(range(len(results)), results, kind)
+            lost = self._protect_sentences(lost, self._protection, results, kind)
             for form in self._protection.forms if lost else ():
                 given = {index: line for index in lost if (line := form(index, self._lines[index])) is not None}
-                found = translate(self._pending_again([each.line for each in given.values()]))
+                found = kind.translate(self._pending_again([each.line for each in given.values()]))
                 for (index, line), result in zip(given.items(), found, strict=True):
-                    restored = restore(result, line.stand_ins)
+                    restored = kind.restore(result, line.stand_ins)
                     if restored is not None:
                         self._lines[index], results[index] = line.line, restored
-                lost = [index for index in lost if is_lost(index)]
+                lost = self._lost(lost, results, kind)
         if self._search.checks is not None:
-            self._search.checks.check(self._lines, [text_of(result) for result in results])
+            self._search.checks.check(self._lines, [kind.text_of(result) for result in results])
         return results
 
-    def _pending_again(self, lines: Sequence[DividedLine]) -> "PendingLines":
+    def _lost(self, indices: Iterable[int], results: list[Result], kind: "_Kind[Result]") -> list[int]:
+        """Return those of the lines whose translations lack protected parts."""
+        return [
+            index
+            for index in indices
+            if lost_parts(self._lines[index].line, kind.text_of(results[index]), numbers=False)
+        ]
+
+    def _protect_sentences(
+        self, lost: list[int], protection: LineProtection, results: list[Result], kind: "_Kind[Result]"
+    ) -> list[int]:
+        """Translate lines of several sentences again, each sentence protected by itself; return the other lines."""
+        divided = {index: given for index in lost if (given := protection.sentences(index, self._lines[index]))}
+        lines, of_sentences = protection.of_sentences([text for _, texts in divided.values() for text in texts])
+        found = iter(kind.translate(self._pending_again(lines, of_sentences)) if lines else ())
+        for index, (line, texts) in divided.items():
+            self._lines[index], results[index] = line, kind.join(line, list(islice(found, len(texts))))
+        return [index for index in lost if index not in divided]
+
+    def _pending_again(self, lines: Sequence[DividedLine], protection: LineProtection | None = None) -> "PendingLines":
         search = self._search._replace(checks=None)
-        self._again = PendingLines(self._model, self._vocabularies, lines, search)
+        self._again = PendingLines(self._model, self._vocabularies, lines, search, protection)
         if self._cancelled:  # before `cancel` could see the new translation
             self._again.cancel()
         return self._again

@@ -100,8 +100,9 @@ class TranslationOptions(SearchOptions, total=False):
     Attributes:
         split: whether a line is split into sentences, which are translated one by one (default: True if the model
             translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
-        protect: whether a line whose translation lacks a URL, e-mail address, tag, placeholder or symbol is translated
-            again so that it is kept (default: as `split`); not with `target_prefix`. See docs/sentences.md.
+        protect: whether a sentence whose translation lacks a URL, e-mail address, tag, placeholder or symbol is
+            translated again so that it is kept (default: as `split`); not with `target_prefix`. Limits of length then
+            count for each part of the sentence. See docs/sentences.md.
         check: whether a `TranslationWarning` tells of each translation that may lack text of its line, and of text that
             was copied because it cannot be translated (default True). Or the checks of several calls together.
     """
@@ -125,6 +126,7 @@ class Search(NamedTuple):
         parallel: see `SearchOptions`.
         split: see `TranslationOptions`.
         protect: whether lines that lack protected parts are translated again.
+        capitals: whether sentences in capitals may be translated in lower case.
         checks: of the translations; None: none.
     """
 
@@ -138,6 +140,7 @@ class Search(NamedTuple):
     parallel: bool
     split: bool
     protect: bool
+    capitals: bool
     checks: TranslationChecks | None
 
     def terms_of(self, texts: Iterable[str]) -> "list[list[Term]]":
@@ -224,16 +227,18 @@ def check_options(
         alignment=alignment,
         languages=chosen,
         parallel=parallel,
-        **_division(options, has_prefix=bool(prefix) or line_prefixes is not None),
+        **_division(options, has_prefix=bool(prefix) or line_prefixes is not None, has_terms=terms is not None),
         checks=_checks(options.get("check", True)),
     )
 
 
-def _division(options: TranslationOptions, *, has_prefix: bool) -> dict[str, bool]:
+def _division(options: TranslationOptions, *, has_prefix: bool, has_terms: bool) -> dict[str, bool]:
     split = check_flag("split", options.get("split", True))
     protect = check_flag("protect", options.get("protect", split))
-    # What begins with a given text cannot be put together from parts.
-    return {"split": split, "protect": protect and not has_prefix}
+    # What begins with a given text cannot be put together from parts, and the case of texts that are asked for or
+    # suppressed is theirs.
+    capitals = not (has_prefix or has_terms or options.get("suppressed_texts"))
+    return {"split": split, "protect": protect and not has_prefix, "capitals": capitals}
 
 
 def _suppression(options: SearchOptions, vocabulary: Vocabulary) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from pocketmt.engine.line_parts import DividedLine, LineDivider
+from pocketmt.engine.line_parts import DividedLine, LineDivider, plain_spaces
 from pocketmt.engine.options import Search
 from pocketmt.sentences import StandIn, with_stand_ins
-from pocketmt.text.normalization import remove_invisible
 
 
 class ProtectedLine(NamedTuple):
@@ -29,10 +28,34 @@ class LineProtection:
     def __init__(self, divider: LineDivider, lines: Sequence[str], search: Search) -> None:
         self._divider = divider
         self._lines = lines
-        self._languages = search.languages
-        self._split = search.split
+        self._search = search
         # A term would change the name that stands in.
         self._reserved = "" if search.terms is None else " ".join(chain.from_iterable(search.terms.given.items()))
+
+    def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
+        """Return a line that joins the translations of its sentences, and these, which are lines by themselves.
+
+        None: it has only one. `line` is its earlier form.
+        """
+        named, text = self._divider.named_and_text(self._lines[index])
+        spans = list(self._divider.spans(text, self._search.languages, split=self._search.split))
+        if len(spans) < 2:
+            return None
+        parts: list[str | list[int]] = []
+        end = spans[0].start
+        for span in spans:
+            parts += [plain_spaces(text[end : span.start]), []] if span.start > end else [[]]
+            end = span.end
+        before, after = plain_spaces(text[: spans[0].start]), plain_spaces(text[end:])
+        parts = [*([before] if before else []), *parts, *([after] if after else [])]
+        joining = DividedLine(line.line, line.text, parts, line.copied)
+        return joining, [named + text[span.start : span.end] for span in spans]
+
+    def of_sentences(self, sentences: Sequence[str]) -> "tuple[list[DividedLine], LineProtection]":
+        """Return sentences as lines, and the protection of these."""
+        search = self._search._replace(split=False)
+        lines = [self._divider.divide_for(sentence, search) for sentence in sentences]
+        return lines, LineProtection(self._divider, sentences, search)
 
     @property
     def forms(self) -> "tuple[Callable[[int, DividedLine], ProtectedLine | None], ...]":
@@ -41,13 +64,14 @@ class LineProtection:
 
     def _with_stand_ins(self, index: int, line: DividedLine) -> ProtectedLine | None:
         """Return a line with names and numbers in place of its URLs, e-mail addresses and placeholders."""
-        text, stand_ins = with_stand_ins(remove_invisible(self._lines[index]), self._reserved)
+        named, text = self._divider.named_and_text(self._lines[index])
+        replaced, stand_ins = with_stand_ins(text, self._reserved)
         if not stand_ins:
             return None
-        divided = self._divider.divide(text, self._languages, split=self._split)
+        divided = self._divider.divide_for(named + replaced, self._search)
         return ProtectedLine(divided._replace(line=line.line), stand_ins)
 
-    def _in_parts(self, index: int, line: DividedLine) -> ProtectedLine:
+    def _in_parts(self, index: int, _: DividedLine) -> ProtectedLine:
         """Return a line in which protected parts are copied, and the text between them is translated."""
-        divided = self._divider.divide(self._lines[index], self._languages, split=self._split, protect=True)
+        divided = self._divider.divide_for(self._lines[index], self._search, protect=True)
         return ProtectedLine(divided._replace(in_parts=True))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pocketmt.engine import _native
 from pocketmt.engine.alignment import Alignment, copied_alignment, join_alignments, make_alignment
-from pocketmt.engine.line_parts import DividedLine, best_text
+from pocketmt.engine.line_parts import DividedLine, best_text, without_added_mark
 from pocketmt.engine.options import Search
 from pocketmt.sentences import StandIn, pieces_with_parts, with_parts
 from pocketmt.text.letter_case import in_capitals
@@ -101,6 +101,8 @@ def without_prefixes(details: "_native.Details", source_prefix: int, search: Sea
 
 def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search) -> DetailedHypothesis:
     """Return the translation of a line from those of its sentences; its score is their mean."""
+    if line.in_parts:
+        parts = [_without_added_mark(text, part) for text, part in zip(line.sentence_texts, parts, strict=True)]
     if any(line.capitals):
         parts = [
             _in_capitals(part, line, search) if capitals else part
@@ -113,6 +115,28 @@ def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search)
         tuple(score for part in parts for score in part.token_scores),
         _joined_alignment(line, parts) if search.alignment else None,
     )
+
+
+def _without_added_mark(source: str, part: DetailedHypothesis) -> DetailedHypothesis:
+    """Return the translation of a part of a sentence as `without_added_mark` does, with its pieces."""
+    text = without_added_mark(source, part.text)
+    mark = part.text[len(text) :]
+    if not mark or not "".join(part.pieces).endswith(mark):
+        return replace(part, text=text)
+    alignment = part.alignment
+    if alignment is not None:
+        alignment = replace(alignment, target_pieces=_without_end(alignment.target_pieces, len(mark)))
+    return replace(part, text=text, pieces=_without_end(part.pieces, len(mark)), alignment=alignment)
+
+
+def _without_end(pieces: Sequence[str], characters: int) -> tuple[str, ...]:
+    """Return pieces without their last characters; pieces may become empty, but none is left out."""
+    left = list(pieces)
+    for place in reversed(range(len(left))):
+        removed = min(characters, len(left[place]))
+        left[place] = left[place][: len(left[place]) - removed]
+        characters -= removed
+    return tuple(left)
 
 
 def _in_capitals(part: DetailedHypothesis, line: DividedLine, search: Search) -> DetailedHypothesis:
@@ -147,28 +171,30 @@ def _are_apart(part: str | list[int], following: str | list[int]) -> bool:
 def hypotheses_with_parts(
     hypotheses: Sequence[DetailedHypothesis], stand_ins: Sequence[StandIn]
 ) -> list[DetailedHypothesis] | None:
-    """Return translations of a line with parts in place of their stand-ins; None if one has not each of these once."""
-    texts = [with_parts(each.text, stand_ins) for each in hypotheses]
-    if None in texts:
+    """Return the translations that have each stand-in once, with parts in their places; None if the best has not."""
+    restored = [_with_parts(each, stand_ins) for each in hypotheses]
+    return None if restored[0] is None else [each for each in restored if each is not None]
+
+
+def _with_parts(hypothesis: DetailedHypothesis, stand_ins: Sequence[StandIn]) -> DetailedHypothesis | None:
+    text = with_parts(hypothesis.text, stand_ins)
+    if text is None:
         return None
-    return [
-        replace(
-            each,
-            text=text,
-            pieces=pieces_with_parts(each.pieces, stand_ins),
-            alignment=None if each.alignment is None else _with_parts(each.alignment, stand_ins),
+    alignment = hypothesis.alignment
+    if alignment is not None:
+        alignment = replace(
+            alignment,
+            source_pieces=pieces_with_parts(alignment.source_pieces, stand_ins),
+            target_pieces=pieces_with_parts(alignment.target_pieces, stand_ins),
         )
-        for each, text in zip(hypotheses, texts, strict=True)
-        if text is not None
-    ]
+    return replace(hypothesis, text=text, pieces=pieces_with_parts(hypothesis.pieces, stand_ins), alignment=alignment)
 
 
-def _with_parts(alignment: Alignment, stand_ins: Sequence[StandIn]) -> Alignment:
-    return replace(
-        alignment,
-        source_pieces=pieces_with_parts(alignment.source_pieces, stand_ins),
-        target_pieces=pieces_with_parts(alignment.target_pieces, stand_ins),
-    )
+def join_lines(
+    line: DividedLine, translated: Sequence[Sequence[DetailedHypothesis]], search: Search
+) -> list[DetailedHypothesis]:
+    """Return the translations of a line from those of its sentences, which were translated as lines, best first."""
+    return [join(line, parts, search) for parts in zip(*translated, strict=False)]
 
 
 def source_pieces(vocabulary: Vocabulary, line: str, sentences: Sequence[Sequence[int]]) -> list[list[str]]:

@@ -270,7 +270,7 @@ class Translator:
         They have the pieces of languages that texts do not show. Raises as `translate` does.
         """
         search = self._check(options)
-        divided = self._divider.divide(check_text(line, "line"), search.languages, split=search.split)
+        divided = self._divider.divide_for(check_text(line, "line"), search)
         sources = [[*divided.prefix, *ids] for ids in divided.sentences]
         terms = search.terms_of(divided.sentence_texts)
         results = self._model.submit(sources, search.native, search.prefixes([len(sources)]), terms).result()
@@ -342,7 +342,7 @@ class Translator:
 
     def _prepare(self, lines: Iterable[str], search: Search, first: int = 0) -> PendingLines:
         checked = check_lines(lines, first=first)
-        divided = [self._divider.divide(line, search.languages, split=search.split) for line in checked]
+        divided = [self._divider.divide_for(line, search) for line in checked]
         protection = None
         if search.protect:
             protection = LineProtection(self._divider, checked, search)

@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cache
 from typing import Final
 
-_URL: Final = r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
+_URL: Final = r"(?i:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
 _EMAIL: Final = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 # An attribute has a quoted value, the first one has a value, or it is one of HTML's that have none: other words in
 # angle brackets are text.
@@ -21,7 +21,7 @@ _ALONE: Final = (
 _FIRST: Final = rf"(?:\s+{_ATTRIBUTE}{_VALUE}|\s+{_ALONE}|(?:\s+{_ATTRIBUTE})+\s+{_ATTRIBUTE}{_QUOTED})"
 _ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
 _TAG: Final = rf"</?[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*/?>"
-_BRACES: Final = r"\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
+_BRACES: Final = r"\{\{[ \t]*[^{}\s]+[ \t]*\}\}|\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
 _FORMAT_START: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?"
 _FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}[diufFeEgGxX](?!\w)(?:%%)?"
 _FORMAT: Final = rf"{_FORMAT_START}[a-zA-Z@](?!\w)(?:%%)?"
@@ -34,7 +34,7 @@ _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
 _SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
-_MARKS: Final = re.compile(rf"[\d@%{{$</{_SIGNS}]")
+_MARKS: Final = re.compile(rf"[\d@%{{$</{_SIGNS}]|[wW]{{3}}\.")
 _WORD: Final = re.compile(r"[^\W\d_]")
 
 
@@ -97,8 +97,8 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _may_have_parts(text: str) -> bool:
-    """Whether a text has a character that all protected parts but some URLs have; quick, since few texts do."""
-    return _MARKS.search(text) is not None or "www." in text
+    """Whether a text has what all protected parts have; quick, since few texts do."""
+    return _MARKS.search(text) is not None
 
 
 @cache

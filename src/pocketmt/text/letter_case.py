@@ -17,7 +17,7 @@ def in_lower_case(text: str, language: str) -> str:
 
 
 def in_capitals(text: str, language: str) -> str:
-    """Return a text in capitals, without accents in Greek; `language` is its code."""
+    """Return a text in capitals, in Greek without acute accents; `language` is its code."""
     if primary_subtag(language) in _DOTTED:
         text = text.replace("i", "İ")
     elif primary_subtag(language) == "el":

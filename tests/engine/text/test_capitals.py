@@ -32,6 +32,11 @@ def vocabulary() -> Vocabulary:
         ("30 %", None),
         ("", None),
         ("日本USA", None),
+        ("GO {name} TO www.a.b!", "Go {name} to www.a.b!"),
+        ("{name} IS HERE", "{name} Is here"),
+        ("{NAME}", None),
+        ("<b>WHERE</b> IS IT?", "<b>Where</b> is it?"),
+        ("ÎLE", "Île"),
     ],
 )
 def test_only_sentences_of_capitals_are_changed(vocabulary: Vocabulary, sentence: str, expected: str | None) -> None:
@@ -40,7 +45,8 @@ def test_only_sentences_of_capitals_are_changed(vocabulary: Vocabulary, sentence
 
 def test_capitals_that_the_vocabulary_has_stay(vocabulary: Vocabulary) -> None:
     [word] = [piece for piece in ("USA", "CD", "TV") if len(vocabulary.encode(piece)) == 1][:1]
-    assert without_capitals(vocabulary, word, "en") is None
+    for sentence in (word, f"{word}!!", f"{word} 2024", f"{word} 🔥"):
+        assert without_capitals(vocabulary, sentence, "en") is None
     assert without_capitals(vocabulary, f"I HAVE A {word}", "en") == f"I have a {word.lower()}"
 
 
@@ -77,3 +83,9 @@ def test_each_of_several_translations_is_in_capitals(everyday: Translator) -> No
     [hypotheses] = everyday.translate_n_best(["WHERE IS THE STREET?"], 3)
     assert len(hypotheses) == 3
     assert all(each.text.isupper() for each in hypotheses)
+
+
+def test_terms_and_prefixes_keep_their_case(everyday: Translator) -> None:
+    assert "Amerika" in everyday.translate(["I LIVE IN THE USA."], terms={"USA": "Amerika"})[0]
+    assert everyday.translate(["WHERE IS IT?"], target_prefix="Wo ist")[0].startswith("Wo ist")
+    assert "LIEBE" not in everyday.translate(["I LOVE YOU."], suppressed_texts=["LIEBE"])[0]

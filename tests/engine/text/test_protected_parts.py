@@ -10,7 +10,7 @@ import pytest
 from pocketmt.engine import Translator
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.lines import PendingLines
-from pocketmt.engine.protection import LineProtection, ProtectedLine
+from pocketmt.engine.protection import LineProtection
 
 LINE = "The man {name}, rides http://a.b/c?d=e now. A dog 😀 sees."
 PARTS = ["The man", "rides", "now.", "A dog", "sees."]
@@ -153,23 +153,53 @@ def test_a_name_stands_in_where_the_model_keeps_it() -> None:
     assert found.startswith("<b>") and found.endswith("</b>") and "{person}" in found
 
 
-def test_a_cancelled_translation_does_not_go_on_with_the_second_one(translator: Translator) -> None:
+def test_sentences_are_protected_one_by_one() -> None:
+    everyday = Translator("everyday-en-de")
+    sentences = [
+        "I love {person}.",
+        "It is late.",
+        "I love {a}, {b}, {c}, {d} and {e}.",
+        "Good night 😀",
+        "I LOVE {person}.",
+        "He lives in {city}.",
+    ]
+    alone = everyday.translate(sentences)
+    line = "  ".join(sentences)
+    assert everyday.translate([f" {line} "]) == [f" {'  '.join(alone)} "]
+    [[detailed]] = everyday.translate_detailed([line])
+    assert detailed.text == "  ".join(alone)
+    assert detailed.alignment is not None
+    assert detailed.alignment.source_words == tuple(line.split())
+    assert detailed.alignment.target_words == tuple(detailed.text.split())
+    assert [everyday.translate([each], split=False, protect=True)[0] for each in sentences] == alone
+
+
+def test_alternatives_do_not_change_the_best_translation() -> None:
+    everyday = Translator("everyday-en-de")
+    lines = ["I bought %d apples.", "The price is %s.", "I love {person}.", "Where is {place}? It is late."]
+    for text, hypotheses in zip(everyday.translate(lines), everyday.translate_n_best(lines, 3), strict=True):
+        assert hypotheses[0].text == text
+        assert 1 <= len(hypotheses) <= 3
+
+
+@pytest.mark.parametrize("line", ["The man {name}, rides now.", LINE])
+def test_a_cancelled_translation_does_not_go_on_with_the_second_one(translator: Translator, line: str) -> None:
     search = translator._check({"max_length": 4})
 
     class Cancelling(LineProtection):
-        def _in_parts(self, index: int, line: DividedLine) -> ProtectedLine:
+        def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
             pending.cancel()
-            return super()._in_parts(index, line)
+            return super().sentences(index, line)
 
     model = Model()
     divider = translator._divider
     pending = PendingLines(
         cast(Any, model),
         translator._vocabularies,
-        [divider.divide(LINE, search.languages, split=True)],
+        [divider.divide_for(line, search)],
         search,
-        Cancelling(divider, [LINE], search),
+        Cancelling(divider, [line], search),
     )
     with pytest.raises(CancelledError):
         pending.texts()
-    assert [each.cancelled for each in model.started] == [True, True, True]
+    assert [each.cancelled for each in model.started] == [True, True]

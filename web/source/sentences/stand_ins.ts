@@ -1,5 +1,6 @@
 /** Stand-ins for the URLs, e-mail addresses and placeholders of a text: names and numbers, which models copy. */
 import { WORD } from "../text/unicode.js";
+import { isInCapitals } from "./capitals.js";
 import { protectedParts } from "./protected.js";
 
 const NAMES = ["Tom", "Boston", "Paris", "John"];
@@ -27,8 +28,7 @@ export function withStandIns(text: string): { text: string; standIns: StandIn[] 
   if (parts.length === 0) return undefined;
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends.at(-1))];
-  const isInCapitals = /\p{Lu}/u.test(between.join("")) && !/\p{Ll}|\p{Lt}/u.test(between.join(""));
-  const names = NAMES.map((word) => (isInCapitals ? word.toUpperCase() : word)).filter((word) => !text.includes(word));
+  const names = NAMES.map((word) => (isInCapitals(between.join("")) ? word.toUpperCase() : word)).filter((word) => !text.includes(word));
   const numbers = NUMBERS.filter((word) => !text.includes(word));
   const standIns: StandIn[] = [];
   for (const [index, part] of parts.entries()) {
