@@ -82,8 +82,8 @@ continued $fourth/start-de-en.pocketmt de-en $second $fourth continued 7500
 in_8_bits $fourth/en-de.pocketmt $fourth/everyday-en-de-8bit.pocketmt
 in_8_bits $fourth/de-en.pocketmt $fourth/everyday-de-en-8bit.pocketmt
 
-# Fifth round: the models of the fourth make the texts, of which some pairs are repeated without final punctuation, in
-# lower case and in capitals.
+# Fifth round: the models of the fourth make the texts, of which some pairs are repeated without final punctuation and
+# in lower case.
 distilled $fourth/everyday-en-de-8bit.pocketmt $fifth
 translated_back $fourth/everyday-de-en-8bit.pocketmt $fifth
 continued $fourth/everyday-en-de-8bit.pocketmt en-de $fifth $fifth continued 7500 varied
