@@ -28,7 +28,7 @@ def test_lines_are_those_of_the_translator(translator: Translator) -> None:
     expected = translator.translate(lines, check=False, beam_size=1)
     divided = [divide_line(replace_surrogates(line), "en", split=True) for line in lines]
     sentences = [sentence for line in divided for sentence in line.sentences]
-    done = iter(translator.translate(sentences, split=False, check=False, beam_size=1))
+    done = iter(translator.translate(sentences, split=False, protect=True, check=False, beam_size=1))
     assert [line.join([Translation((next(done),)) for _ in line.spans]).texts[0] for line in divided] == expected
 
 

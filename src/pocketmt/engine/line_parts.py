@@ -84,7 +84,7 @@ class LineDivider:
 
     def named_and_text(self, line: str) -> tuple[str, str]:
         """Return the target language that a line begins with, as it is written there, and the visible text after it."""
-        line = remove_invisible(line).rstrip("\r\n")
+        line = _visible(line)
         _, text = self._languages.named_by(line)
         return line.removesuffix(text), text
 
@@ -122,7 +122,7 @@ class LineDivider:
 
         Raises EngineError if the line must name the target language, but does not.
         """
-        named, line = self._languages.named_by(remove_invisible(line).rstrip("\r\n"))
+        named, line = self._languages.named_by(_visible(line))
         texts: list[str] = []
         parts: list[str | list[int]] = []
         copied: list[Reason] = []
@@ -157,6 +157,10 @@ class LineDivider:
         return divided
 
 
+def _visible(line: str) -> str:
+    return replace_surrogates(remove_invisible(line)).rstrip("\r\n")
+
+
 def without_added_mark(source: str, translation: str) -> str:
     """Return a translation without the mark at its end if its source has none: models add it to parts of sentences."""
     return translation if _FINAL_MARK.search(source) else _FINAL_MARK.sub("", translation)
@@ -183,5 +187,5 @@ def _spaced(segments: Iterable[list[int]]) -> list[str | list[int]]:
 
 def _copied(text: str) -> list[str | list[int]]:
     """Return a text that is not translated; characters that control a terminal or end a line become spaces."""
-    text = replace_controls(replace_surrogates(" ".join(text.splitlines())))
+    text = replace_controls(" ".join(text.splitlines()))
     return [text] if text.strip() else []
