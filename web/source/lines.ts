@@ -25,8 +25,7 @@ export interface Parts {
 }
 
 /** Divides a line; line breaks in it become spaces. `protect` is that of `translationSpans`. */
-export function divideLine(given: string, vocabulary: Vocabulary, language: string, split: boolean, protect: boolean): Parts {
-  const line = given.replace(/[\r\n]+$/, "");
+export function divideLine(line: string, vocabulary: Vocabulary, language: string, split: boolean, protect: boolean): Parts {
   const parts: Part[] = [];
   const texts: TranslatedText[] = [];
   let end = 0;
@@ -67,6 +66,6 @@ function spaced(segments: readonly number[][]): Part[] {
 }
 
 function copied(text: string): Part[] {
-  const line = oneLine(text).replace(/\p{Cs}/gu, "\ufffd").replace(/\p{Cc}/gu, " ");
+  const line = oneLine(text).replace(/\p{Cc}/gu, " ");
   return trimStart(line) === "" ? [] : [line];
 }

@@ -212,7 +212,7 @@ export class LocalTranslator {
 
   private divide(given: string, { languages, split }: Job, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
-    const [named, line] = this.languages.namedBy(removeInvisible(given));
+    const [named, line] = this.languages.namedBy(visible(given));
     const { parts, texts } = divideLine(line, this.source, languages.sentences, split, protect);
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
     return { line, parts, texts, prefix, inParts: protect };
@@ -220,10 +220,15 @@ export class LocalTranslator {
 
   /** The target language that a line begins with, as it is written there, and the visible text after it. */
   private namedAndText(given: string): [string, string] {
-    const visible = removeInvisible(given).replace(/[\r\n]+$/, "");
-    const [, text] = this.languages.namedBy(visible);
-    return [visible.slice(0, visible.length - text.length), text];
+    const line = visible(given);
+    const [, text] = this.languages.namedBy(line);
+    return [line.slice(0, line.length - text.length), text];
   }
+}
+
+/** A line without invisible characters, lone surrogates and line breaks at its end. */
+function visible(line: string): string {
+  return removeInvisible(line).replace(/\p{Cs}/gu, "\ufffd").replace(/[\r\n]+$/, "");
 }
 
 async function nothing(): Promise<void> {}
