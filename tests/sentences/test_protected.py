@@ -21,6 +21,9 @@ KEPT = [
         "%.2f",
         "%@",
     ),
+    *("%{name}", "#{x}", "%ld", "%lld", "%lu", "%zd", "%NAME%", "__name__", ":name", ":smile:", "@tom_1", "#topic"),
+    *("<0>", "</12>", "<3/>", "<%= name %>", "{% if x %}", "{{ a.b | upper }}", "example.com", "sub.example.co.uk"),
+    *("report-2.pdf", "a.html"),
     *("<b>", "</b>", '<x id="1"/>', "<br/>", "<br />", "<ns:my-tag_1.2>", "<a href=http://a.b/c?d=e>", "<a b='>' c/>"),
     *("<input disabled>", "<INPUT CHECKED>", '<a href = "x">', '<img alt src="x">', "<div data-x>", "<td nowrap>"),
     *(

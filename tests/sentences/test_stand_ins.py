@@ -2,7 +2,7 @@
 
 import pytest
 
-from pocketmt.sentences import StandIn, pieces_with_parts, with_parts, with_stand_ins
+from pocketmt.sentences import TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
 
 
 def words(text: str) -> list[str]:
@@ -43,6 +43,27 @@ def test_stand_ins_of_capitals_are_in_capitals() -> None:
     assert not with_stand_ins("I love {NAME}")[0].isupper()
 
 
+def test_numbers_and_years_have_stand_ins_of_their_kind() -> None:
+    replaced, stand_ins = with_stand_ins("In 2024, 1,234 of 25 men")
+    assert [each.part for each in stand_ins] == ["2024", "1,234", "25"]
+    assert 1900 < int(stand_ins[0].word) < 2100
+    assert replaced == "In {}, {} of {} men".format(*(each.word for each in stand_ins))
+
+
+def test_another_attempt_takes_other_words() -> None:
+    words = [[each.word for each in with_stand_ins("{a} has %d in 2024", attempt=index)[1]] for index in range(TRIES)]
+    assert len({tuple(each) for each in words}) == TRIES
+    assert all(len(set(each)) == 3 for each in words)
+
+
+def test_signs_may_not_be_added_to_a_number() -> None:
+    [stand_in] = with_stand_ins("He has %d dogs")[1]
+    assert with_parts(f"Er hat ${stand_in.word}", [stand_in]) is None
+    assert with_parts(f"Er hat {stand_in.word} %", [stand_in]) == "Er hat %d %"
+    [stand_in] = with_stand_ins("It costs $25.")[1]
+    assert with_parts(f"Es kostet ${stand_in.word}.", [stand_in]) == "Es kostet $25."
+
+
 def test_words_that_are_reserved_do_not_stand_in() -> None:
     first, second = words("{a} and {b}")
     assert [each.word for each in with_stand_ins("{a}", f"a {first} b")[1]] == [second]
@@ -65,7 +86,7 @@ def test_a_genitive_may_have_no_apostrophe(text: str, translation: str, expected
 
 
 @pytest.mark.parametrize(
-    "text", ["", "A dog.", "It costs $5.", "Click <b>here</b> 😀", "It has 25 pages", "{a}{b}{c}{d}{e}"]
+    "text", ["", "A dog.", "It costs $5.", "Click <b>here</b> 😀", "It has 12 pages", "the MP300x", "{a}{b}{c}{d}{e}"]
 )
 def test_a_text_without_parts_or_with_too_many_stays(text: str) -> None:
     assert with_stand_ins(text) == (text, [])

@@ -115,6 +115,9 @@ def test_stand_ins() -> None:
         "I love {person}.",
         "Tom gave %s %d dollars. Visit http://a.b/c?d=e today!",
         "I love {a}, {b}, {c}, {d} and {e}.",
+        "Your code is 482913. It costs $25. In 2024 I was in Berlin. 1,234,567 people",
+        "Du hast %d neue Nachrichten. Hello {name}, how are you? You have %lld dogs.",
+        "Click <0>here</0>, :name! @tom #topic a.pdf example.com {{ x | y }} MP300x",
         "<b>I love $you</b> 😀",
         "I love {person}.  It is late. Good night 😀\tI LOVE {x}. Visit HTTP://A.B/C today. {{ name }} is here.\n",
     ]

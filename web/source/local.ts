@@ -10,7 +10,7 @@ import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { losesParts } from "./sentences/protected.js";
 import { translationSpans } from "./sentences/spans.js";
-import { withParts, withStandIns } from "./sentences/stand_ins.js";
+import { TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
 import { inCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
@@ -111,7 +111,7 @@ export class LocalTranslator {
     const divided = lines.map((line) => this.divide(line, job, false));
     const translated = await this.translateDivided(divided, job);
     if (!job.protect) return translated;
-    const isLost = (place: number): boolean => losesParts(divided[place]?.line as string, translated[place] as string);
+    const isLost = (place: number): boolean => losesParts(divided[place]?.line as string, translated[place] as string, true);
     let lost = [...lines.keys()].filter(isLost);
     // Of several sentences, each is protected by itself.
     const several = lost.flatMap((place) => {
@@ -144,23 +144,27 @@ export class LocalTranslator {
 
   /** Translates single sentences that lost a URL or the like again: with stand-ins, and if that does not help, around it. */
   private async protectSentences(lines: readonly string[], lost: number[], translated: string[], job: Job): Promise<void> {
-    const remaining = new Set(lost);
-    const replaced = lost.flatMap((place) => {
-      const [named, line] = this.namedAndText(lines[place] as string);
-      const found = withStandIns(line);
-      return found === undefined ? [] : [{ place, line, text: named + found.text, standIns: found.standIns }];
-    });
-    const withNames = replaced.map(({ text }) => this.divide(text, job, false));
-    for (const [index, text] of (await this.translateDivided(withNames, job)).entries()) {
-      const { place, line, standIns } = replaced[index] as (typeof replaced)[number];
-      const restored = withParts(text, standIns);
-      if (restored === undefined) continue;
-      translated[place] = restored;
-      if (!losesParts(line, restored)) remaining.delete(place);
+    const texts = new Map(lost.map((place) => [place, this.namedAndText(lines[place] as string)]));
+    let remaining = lost;
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const replaced = remaining.flatMap((place) => {
+        const [named, line] = texts.get(place) as [string, string];
+        const found = withStandIns(line, attempt);
+        return found === undefined ? [] : [{ place, text: named + found.text, standIns: found.standIns }];
+      });
+      const withNames = replaced.map(({ text }) => this.divide(text, job, false));
+      for (const [index, text] of (await this.translateDivided(withNames, job)).entries()) {
+        const { place, standIns } = replaced[index] as (typeof replaced)[number];
+        translated[place] = withParts(text, standIns) ?? (translated[place] as string);
+      }
+      // Sentences are not divided at numbers, so the last attempt leaves these as they are.
+      const numbers = attempt + 1 < TRIES;
+      remaining = remaining.filter((place) => losesParts(texts.get(place)?.[1] as string, translated[place] as string, numbers));
     }
-    const places = [...remaining];
-    const inParts = places.map((place) => this.divide(lines[place] as string, job, true));
-    for (const [index, text] of (await this.translateDivided(inParts, job)).entries()) translated[places[index] as number] = text;
+    const inParts = remaining.map((place) => this.divide(lines[place] as string, job, true));
+    for (const [index, text] of (await this.translateDivided(inParts, job)).entries()) {
+      translated[remaining[index] as number] = text;
+    }
   }
 
   private async translateDivided(lines: readonly DividedLine[], { languages, search, between }: Job): Promise<string[]> {

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pocketmt.sentences.protected import WORD_WITH_SPACES
 from pocketmt.text.vocabulary import SPACE
 
 
@@ -101,7 +102,7 @@ def _word_starts(pieces: Sequence[str]) -> list[int]:
 
 def copied_alignment(text: str) -> Alignment:
     """Return the alignment of text that is copied: each word to itself."""
-    pieces = tuple(SPACE + word for word in text.split())
+    pieces = tuple(SPACE + word for word in WORD_WITH_SPACES.findall(text))
     places = tuple(range(len(pieces)))
     return Alignment(pieces, pieces, tuple((place, (1.0,)) for place in places), places, places)
 

@@ -95,8 +95,10 @@ class LineDivider:
 
     def divide_for(self, line: str, search: "Search", *, protect: bool = False) -> DividedLine:
         """Divide a line as the options of a translation say; raises as `divide` does."""
-        languages, split, capitals = search.languages, search.split, search.capitals
-        return self.divide(line, languages, split=split, protect=protect, capitals=capitals)
+        capitals = search.capitals
+        if capitals and search.terms is not None:  # Their case is that of the terms.
+            capitals = not search.terms.find(line) and not search.terms.find(line.lower())
+        return self.divide(line, search.languages, split=search.split, protect=protect, capitals=capitals)
 
     def divide(
         self,

@@ -113,24 +113,26 @@ class PendingLines:
         if self._protection is not None:
             lost = self._lost(range(len(results)), results, kind)
             lost = self._protect_sentences(lost, self._protection, results, kind)
-            for form in self._protection.forms if lost else ():
+            for form, numbers in self._protection.forms if lost else ():
+                lost = self._lost(lost, results, kind, numbers=numbers)
                 given = {index: line for index in lost if (line := form(index, self._lines[index])) is not None}
                 found = kind.translate(self._pending_again([each.line for each in given.values()]))
                 for (index, line), result in zip(given.items(), found, strict=True):
                     restored = kind.restore(result, line.stand_ins)
                     if restored is not None:
                         self._lines[index], results[index] = line.line, restored
-                lost = self._lost(lost, results, kind)
         if self._search.checks is not None:
             self._search.checks.check(self._lines, [kind.text_of(result) for result in results])
         return results
 
-    def _lost(self, indices: Iterable[int], results: list[Result], kind: "_Kind[Result]") -> list[int]:
-        """Return those of the lines whose translations lack protected parts."""
+    def _lost(
+        self, indices: Iterable[int], results: list[Result], kind: "_Kind[Result]", *, numbers: bool = True
+    ) -> list[int]:
+        """Return those of the lines whose translations lack protected parts; `numbers` is that of `lost_parts`."""
         return [
             index
             for index in indices
-            if lost_parts(self._lines[index].line, kind.text_of(results[index]), numbers=False)
+            if lost_parts(self._lines[index].line, kind.text_of(results[index]), numbers=numbers)
         ]
 
     def _protect_sentences(

@@ -227,17 +227,17 @@ def check_options(
         alignment=alignment,
         languages=chosen,
         parallel=parallel,
-        **_division(options, has_prefix=bool(prefix) or line_prefixes is not None, has_terms=terms is not None),
+        **_division(options, has_prefix=bool(prefix) or line_prefixes is not None),
         checks=_checks(options.get("check", True)),
     )
 
 
-def _division(options: TranslationOptions, *, has_prefix: bool, has_terms: bool) -> dict[str, bool]:
+def _division(options: TranslationOptions, *, has_prefix: bool) -> dict[str, bool]:
     split = check_flag("split", options.get("split", True))
     protect = check_flag("protect", options.get("protect", split))
     # What begins with a given text cannot be put together from parts, and the case of texts that are asked for or
-    # suppressed is theirs.
-    capitals = not (has_prefix or has_terms or options.get("suppressed_texts"))
+    # suppressed is theirs; `LineDivider.divide_for` looks at terms.
+    capitals = not (has_prefix or options.get("suppressed_texts"))
     return {"split": split, "protect": protect and not has_prefix, "capitals": capitals}
 
 

@@ -1,12 +1,13 @@
 """Lines whose translations lost a URL, a placeholder or the like, divided so that another translation keeps it."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import StandIn, with_stand_ins
+from pocketmt.sentences import TRIES, StandIn, with_stand_ins
 
 
 class ProtectedLine(NamedTuple):
@@ -58,14 +59,18 @@ class LineProtection:
         return lines, LineProtection(self._divider, sentences, search)
 
     @property
-    def forms(self) -> "tuple[Callable[[int, DividedLine], ProtectedLine | None], ...]":
-        """What divides a line, whose index and earlier form it takes: each is tried if those before it do not help."""
-        return self._with_stand_ins, self._in_parts
+    def forms(self) -> "list[tuple[Callable[[int, DividedLine], ProtectedLine | None], bool]]":
+        """What divides a line, whose index and earlier form it takes, and whether it is for lost numbers as well.
 
-    def _with_stand_ins(self, index: int, line: DividedLine) -> ProtectedLine | None:
-        """Return a line with names and numbers in place of its URLs, e-mail addresses and placeholders."""
+        Each is tried if those before it do not help.
+        """
+        tries = [partial(self._with_stand_ins, attempt=attempt) for attempt in range(TRIES)]
+        return [*((form, True) for form in tries), (self._in_parts, False)]
+
+    def _with_stand_ins(self, index: int, line: DividedLine, *, attempt: int) -> ProtectedLine | None:
+        """Return a line with names and numbers in place of its URLs, placeholders and numbers."""
         named, text = self._divider.named_and_text(self._lines[index])
-        replaced, stand_ins = with_stand_ins(text, self._reserved)
+        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt)
         if not stand_ins:
             return None
         divided = self._divider.divide_for(named + replaced, self._search)

@@ -20,12 +20,25 @@ _ALONE: Final = (
 )
 _FIRST: Final = rf"(?:\s+{_ATTRIBUTE}{_VALUE}|\s+{_ALONE}|(?:\s+{_ATTRIBUTE})+\s+{_ATTRIBUTE}{_QUOTED})"
 _ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
-_TAG: Final = rf"</?[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*/?>"
-_BRACES: Final = r"\{\{[ \t]*[^{}\s]+[ \t]*\}\}|\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
+# Tags, those that are numbers in React's texts, and blocks of templates.
+_TAG: Final = rf"</?(?:[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*|\d{{1,3}})/?>|<%[^%<>]*%>|\{{%[^{{}}%]*%\}}"
+_FILTERED: Final = r"\{\{[ \t]*[^{}\s]+(?:[ \t]*\|[ \t]*[^{}\s]+)*[ \t]*\}\}"  # {{ name }}, {{ name | filter }}
+# A word of a text whose placeholders may have spaces.
+WORD_WITH_SPACES: Final = re.compile(rf"(?:{_FILTERED}|\S)+")
+_BRACES: Final = rf"{_FILTERED}|[$%#]?\{{\{{?[^{{}}\s]*\}}?\}}|\$\([A-Za-z_]\w*\)"
 _FORMAT_START: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?"
-_FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}[diufFeEgGxX](?!\w)(?:%%)?"
+_FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?!\w)(?:%%)?"
 _FORMAT: Final = rf"{_FORMAT_START}[a-zA-Z@](?!\w)(?:%%)?"
-_VARIABLE: Final = r"\$[A-Za-z_]\w*"
+# $name, %NAME%, __name__, :name or :smile:, @name, #name.
+_VARIABLE: Final = (
+    r"\$[A-Za-z_]\w*|%[A-Z][A-Z0-9_]+%|__\w+__|(?<![\w:/]):[a-z_]\w+:?"
+    r"|(?<![\w@.])@[A-Za-z_]\w*|(?<![\w&#])#[A-Za-z_]\w*"
+)
+# Names of sites without http://, and of files.
+_DOMAIN: Final = r"(?<![\w.@-])(?:[A-Za-z0-9-]+\.)+(?:com|org|net|info|edu|gov|io|app|dev|de|at|ch|uk|fr|eu)(?![\w-])"
+_FILE: Final = (
+    r"(?<![\w.])[\w-]+\.(?:pdf|txt|html?|jpe?g|png|gif|svg|docx?|xlsx?|csv|json|xml|zip|mp[34]|py|js|exe)(?!\w)"
+)
 _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 _SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
@@ -34,7 +47,7 @@ _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
 _SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
-_MARKS: Final = re.compile(rf"[\d@%{{$</{_SIGNS}]|[wW]{{3}}\.")
+_MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[a-z]|:[a-z_]|__")
 _WORD: Final = re.compile(r"[^\W\d_]")
 
 
@@ -68,13 +81,30 @@ def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[s
 
 
 def protected_matches(text: str) -> list[re.Match[str]]:
-    """Return matches of the protected parts of a text that are surely no numbers.
-
-    Their group `replaceable` has URLs, e-mail addresses and placeholders, `of_number` placeholders of numbers.
-    """
+    """Return matches of the protected parts of a text that are surely no numbers."""
     if not _may_have_parts(text):
         return []
     return [match for match in _protected().finditer(text) if match["number"] is None and match["dollars"] is None]
+
+
+def replaceable_matches(text: str) -> list[re.Match[str]]:
+    """Return matches of the parts of a text for which a word can stand in: URLs, placeholders and large numbers.
+
+    Their groups `of_number` and `number` have placeholders of numbers, and numbers that are not often spelled out and
+    stand apart from letters.
+    """
+    if not _may_have_parts(text):
+        return []
+    return [
+        match
+        for match in _protected().finditer(text)
+        if match["replaceable"] is not None or (match["number"] is not None and _is_large_number(match))
+    ]
+
+
+def _is_large_number(match: re.Match[str]) -> bool:
+    around = match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
+    return not _is_often_spelled_out(match[0]) and not any(map(str.isalpha, around))
 
 
 def protected_spans(text: str) -> list[tuple[int, int]]:
@@ -104,7 +134,9 @@ def _may_have_parts(text: str) -> bool:
 @cache
 def _protected() -> re.Pattern[str]:
     """Return the pattern of a protected part; few texts have one, and it takes a millisecond to compile."""
-    replaceable = "|".join((_URL, _EMAIL, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER})", _FORMAT, _VARIABLE))
+    replaceable = "|".join(
+        (_URL, _EMAIL, _DOMAIN, _FILE, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER})", _FORMAT, _VARIABLE)
+    )
     return re.compile(f"(?P<replaceable>{replaceable})|{_TAG}|{_SYMBOLS}|(?P<dollars>{_DOLLARS})|(?P<number>{_NUMBER})")
 
 

@@ -1,23 +1,36 @@
-"""Stand-ins for the URLs, e-mail addresses and placeholders of a text: names and numbers, which models copy."""
+"""Stand-ins for the URLs, placeholders and numbers of a text: names and numbers that models copy."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from pocketmt.sentences.protected import protected_matches
+from pocketmt.sentences.protected import replaceable_matches
 
-_NAMES: Final = ("Tom", "Boston", "Paris", "John")
-_NUMBERS: Final = ("300", "20", "500", "38")
+# In the order of the first try, and of the second.
+_NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
+_NUMBERS: Final = (("300", "20", "500", "38"), ("30", "50", "200", "40"))
+_YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "1980"))
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+TRIES: Final = len(_NAMES)
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 _NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
+_SIGNS_OF_NUMBERS: Final = "$€£¥%"
 
 
 class StandIn(NamedTuple):
-    """A word, and the part of a text in whose place it stands."""
+    """A word, and the part of a text in whose place it stands.
+
+    Attributes:
+        word: that stands in.
+        part: of the text.
+        is_genitive: whether the part is followed by 's.
+        added: characters that may not touch the part in a translation, since the text does not have them.
+    """
 
     word: str
     part: str
-    is_genitive: bool = False  # whether the part is followed by 's
+    is_genitive: bool = False
+    added: str = ""
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Return the places of the word in a text; a genitive may have its s without an apostrophe, as in German."""
@@ -25,30 +38,42 @@ class StandIn(NamedTuple):
         return [match.span() for match in re.finditer(f"(?<![{_NAME_LETTERS}]){self.word}{end}", text)]
 
 
-def with_stand_ins(text: str, reserved: str = "") -> tuple[str, list[StandIn]]:
-    """Return a text with stand-ins for its URLs, e-mail addresses and placeholders; none if it has too many of these.
+def with_stand_ins(text: str, reserved: str = "", attempt: int = 0) -> tuple[str, list[StandIn]]:
+    """Return a text with stand-ins for its URLs, placeholders and numbers; none if it has too many of these.
 
-    A number stands for the placeholder of a number, a name for anything else, in capitals where the rest of the text
-    is. Tags and symbols stay as they are. Words of the text `reserved` are not taken.
+    A number stands for a number or its placeholder, a year for a year, and a name for anything else, in capitals where
+    the rest of the text is. Tags, symbols and numbers up to 12 stay as they are.
+
+    Args:
+        text: any text.
+        reserved: a text whose words are not taken.
+        attempt: from 0 to TRIES - 1; others take other words.
     """
-    matches = [match for match in protected_matches(text) if match["replaceable"] is not None]
+    matches = replaceable_matches(text)
     ends = [0, *(match.end() for match in matches)]
     between = [text[end : match.start()] for end, match in zip(ends, matches, strict=False)]
     rest = text[ends[-1] :]
-    names, numbers = map(iter, (_NAMES, _NUMBERS))
-    if "".join([*between, rest]).isupper():
-        names = map(str.upper, names)
+    in_capitals = "".join([*between, rest]).isupper()
     taken = f"{text} {reserved}"
+    words: dict[tuple[str, ...], Iterator[str]] = {}
     found: list[StandIn] = []
     for match in matches:
-        words = numbers if match["of_number"] else names
-        word = next((word for word in words if word not in taken), None)
+        kind = _words_for(match)[attempt]
+        free = (each for word in kind if (each := word.upper() if in_capitals else word) not in taken)
+        word = next(words.setdefault(kind, free), None)
         if word is None:
             return text, []
         is_genitive = re.match(r"['’]s\b", text[match.end() : match.end() + 3]) is not None
-        found.append(StandIn(word, match[0], is_genitive))
+        added = "".join(sign for sign in _SIGNS_OF_NUMBERS if sign not in "".join([*between, rest]))
+        found.append(StandIn(word, match[0], is_genitive, added))
     replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))
     return "".join([*replaced, rest]), found
+
+
+def _words_for(match: re.Match[str]) -> tuple[tuple[str, ...], ...]:
+    if _YEAR.fullmatch(match[0]):
+        return _YEARS
+    return _NAMES if match["number"] is None and match["of_number"] is None else _NUMBERS
 
 
 def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:
@@ -58,6 +83,9 @@ def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:
         if len(places) != 1:
             return None
         start, end = places[0]
+        around = translation[max(start - 1, 0) : start] + translation[end : end + 1]
+        if any(character in stand_in.added for character in around):
+            return None
         translation = translation[:start] + stand_in.part + translation[end:]
     return translation
 

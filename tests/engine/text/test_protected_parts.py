@@ -159,7 +159,7 @@ def test_sentences_are_protected_one_by_one() -> None:
         "I love {person}.",
         "It is late.",
         "I love {a}, {b}, {c}, {d} and {e}.",
-        "Good night 😀",
+        "Good night 😀.",
         "I LOVE {person}.",
         "He lives in {city}.",
     ]

@@ -17,20 +17,31 @@ const ALONE = `(?:${NAMES_ALONE.map(inAnyCase).join("|")}|${inAnyCase("data-")}[
 const AFTER_OTHERS = `(?:[${WHITE}]+${ATTRIBUTE})+[${WHITE}]+${ATTRIBUTE}${QUOTED}`;
 const FIRST = `(?:[${WHITE}]+${ATTRIBUTE}${VALUE}|[${WHITE}]+${ALONE}|${AFTER_OTHERS})`;
 const ATTRIBUTES = `${FIRST}(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
-const TAG = `</?[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*/?>`;
-const BRACES = `\\{\\{[ \\t]*[^{}${WHITE}]+[ \\t]*\\}\\}|\\$?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
+// Tags, those that are numbers in React's texts, and blocks of templates.
+const TAG_NAME = `(?:[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*|\\p{Nd}{1,3})`;
+const TAG = `</?${TAG_NAME}/?>|<%[^%<>]*%>|\\{%[^{}%]*%\\}`;
+const BRACES = `\\{\\{[ \\t]*[^{}${WHITE}]+(?:[ \\t]*\\|[ \\t]*[^{}${WHITE}]+)*[ \\t]*\\}\\}|[$%#]?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
 const FORMAT_START = "%(?:\\p{Nd}+\\$|\\([" + WORD + "]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?";
-const FORMAT_OF_NUMBER = `${FORMAT_START}[diufFeEgGxX](?![${WORD}])(?:%%)?`;
+const FORMAT_OF_NUMBER = `${FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?![${WORD}])(?:%%)?`;
 const FORMAT = `${FORMAT_START}[a-zA-Z@](?![${WORD}])(?:%%)?`;
-const VARIABLE = `\\$[A-Za-z_][${WORD}]*`;
+// $name, %NAME%, __name__, :name or :smile:, @name, #name.
+const VARIABLE = [
+  `\\$[A-Za-z_][${WORD}]*|%[A-Z][A-Z0-9_]+%|__[${WORD}]+__|(?<![${WORD}:/]):[a-z_][${WORD}]+:?`,
+  `(?<![${WORD}@.])@[A-Za-z_][${WORD}]*|(?<![${WORD}&#])#[A-Za-z_][${WORD}]*`,
+].join("|");
+// Names of sites without http://, and of files.
+const DOMAIN =
+  `(?<![${WORD}.@\\-])(?:[A-Za-z0-9\\-]+\\.)+(?:com|org|net|info|edu|gov|io|app|dev|de|at|ch|uk|fr|eu)(?![${WORD}\\-])`;
+const FILE_ENDINGS = "pdf|txt|html?|jpe?g|png|gif|svg|docx?|xlsx?|csv|json|xml|zip|mp[34]|py|js|exe";
+const FILE = `(?<![${WORD}.])[${WORD}\\-]+\\.(?:${FILE_ENDINGS})(?![${WORD}])`;
 const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amount of money
 // Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
 const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
-const REPLACEABLE = [URL, EMAIL, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
-const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|(?<number>${DOLLARS}|${NUMBER})`, "gu");
-const MARKS = new RegExp(`[\\p{Nd}@%{$</${SIGNS}]|[wW]{3}\\.`, "u");
+const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
+const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`, "gu");
+const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[a-z]|:[a-z_]|__`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
 const SUFFIX = new RegExp(`['’][${WORD}]+`, "uy"); // such as the 's of a genitive
 const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
@@ -40,20 +51,24 @@ export function hasWords(text: string): boolean {
   return LETTER.test(MARKS.test(text) ? text.replace(PROTECTED, " ") : text);
 }
 
-/** Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice. */
-export function losesParts(source: string, translation: string): boolean {
-  const needed = protectedParts(source);
+/**
+ * Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice.
+ *
+ * @param numbers whether numbers are looked at. They may have other separators, and those up to 12 may be words.
+ */
+export function losesParts(source: string, translation: string, numbers: boolean): boolean {
+  const needed = allParts(source);
   if (needed.length === 0) return false;
   const found = new Map<string, number>();
-  for (const { text } of protectedParts(translation)) found.set(text, (found.get(text) ?? 0) + 1);
-  return needed.some(({ text }) => {
-    const count = found.get(text) ?? 0;
-    found.set(text, count - 1);
-    return count <= 0;
+  for (const { key } of allParts(translation)) found.set(key, (found.get(key) ?? 0) + 1);
+  return needed.some((part) => {
+    const count = found.get(part.key) ?? 0;
+    found.set(part.key, count - 1);
+    return count <= 0 && (!part.mayBeNumber || (numbers && !isOftenSpelledOut(part.text)));
   });
 }
 
-/** Start and end of the protected parts of a text, with punctuation and suffixes. */
+/** Start and end of the protected parts of a text that are no numbers, with punctuation and suffixes. */
 export function protectedSpans(text: string): [number, number][] {
   const parts = protectedParts(text);
   let last = 0;
@@ -76,23 +91,60 @@ export function protectedSpans(text: string): [number, number][] {
 export interface Part {
   readonly text: string;
   readonly start: number;
-  /** Whether it is a URL, an e-mail address or a placeholder, and not a tag or a symbol. */
+  /** The form in which it is compared. */
+  readonly key: string;
+  /** Whether it is a number, or may be an amount of dollars. */
+  readonly mayBeNumber: boolean;
+  /** Whether a word can stand in for it: a URL or a placeholder, or a number that is not often spelled out. */
   readonly isReplaceable: boolean;
-  /** Whether it is a placeholder of a number. */
+  /** Whether it is a number, or a placeholder of one. */
   readonly isOfNumber: boolean;
 }
 
-/** The protected parts of a text. */
+/** The protected parts of a text that are surely no numbers. */
 export function protectedParts(text: string): Part[] {
+  return allParts(text).filter(({ mayBeNumber }) => !mayBeNumber);
+}
+
+/** The parts of a text for which a word can stand in: URLs, placeholders and large numbers apart from letters. */
+export function replaceableParts(text: string): Part[] {
+  return allParts(text).filter(({ isReplaceable }) => isReplaceable);
+}
+
+function allParts(text: string): Part[] {
   if (!MARKS.test(text)) return [];
-  return [...text.matchAll(PROTECTED)]
-    .filter(({ groups }) => groups?.["number"] === undefined)
-    .map(({ 0: found, index: start, groups }) => ({
+  return [...text.matchAll(PROTECTED)].map(({ 0: found, index: start, groups }) => {
+    const isNumber = groups?.["number"] !== undefined;
+    return {
       text: found,
       start,
-      isReplaceable: groups?.["replaceable"] !== undefined,
-      isOfNumber: groups?.["ofNumber"] !== undefined,
-    }));
+      key: isNumber ? found.replace(/\P{Nd}/gu, "") : found,
+      mayBeNumber: isNumber || groups?.["dollars"] !== undefined,
+      isReplaceable: groups?.["replaceable"] !== undefined || (isNumber && isLargeNumber(text, start, found)),
+      isOfNumber: isNumber || groups?.["ofNumber"] !== undefined,
+    };
+  });
+}
+
+function isLargeNumber(text: string, start: number, number: string): boolean {
+  const end = start + number.length;
+  const around = (start > 0 ? characterBefore(text, start) : "") + (end < text.length ? characterAt(text, end) : "");
+  return !isOftenSpelledOut(number) && !/\p{L}/u.test(around);
+}
+
+/** Many languages write whole numbers up to 12 as words. */
+function isOftenSpelledOut(number: string): boolean {
+  const digits = [...number];
+  if (digits.length > 2 || /\P{Nd}/u.test(number)) return false;
+  return digits.reduce((value, digit) => 10 * value + digitValue(digit), 0) <= 12;
+}
+
+/** The value of a decimal digit of any script: its place among the ten that follow each other. */
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0) as number;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value++;
+  return value;
 }
 
 function isPunctuation(character: string): boolean {

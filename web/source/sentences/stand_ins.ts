@@ -1,11 +1,16 @@
-/** Stand-ins for the URLs, e-mail addresses and placeholders of a text: names and numbers, which models copy. */
+/** Stand-ins for the URLs, placeholders and numbers of a text: names and numbers that models copy. */
 import { WORD } from "../text/unicode.js";
 import { isInCapitals } from "./capitals.js";
-import { protectedParts } from "./protected.js";
+import { type Part, replaceableParts } from "./protected.js";
 
-const NAMES = ["Tom", "Boston", "Paris", "John"];
-const NUMBERS = ["300", "20", "500", "38"];
-
+// In the order of the first try, and of the second.
+const NAMES = ["Tom Boston Paris John", "John Paris Boston Tom"];
+const NUMBERS = ["300 20 500 38", "30 50 200 40"];
+const YEARS = ["2013 1990 2005 1985", "2012 1995 2001 1980"];
+const YEAR = /^(?:19|20)\p{Nd}\p{Nd}$/u;
+/** How often other words may stand in. */
+export const TRIES = NAMES.length;
+const SIGNS_OF_NUMBERS = "$€£¥%";
 // Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
 // A genitive may have its s without an apostrophe, as in German.
@@ -17,37 +22,52 @@ export interface StandIn {
   readonly part: string;
   /** Whether the part is followed by 's. */
   readonly isGenitive: boolean;
+  /** Characters that may not touch the part in a translation, since the text does not have them. */
+  readonly added: string;
 }
 
 /**
- * A text with stand-ins for its URLs, e-mail addresses and placeholders, in capitals where the rest of the text is; undefined
- * if it has none or too many of these.
+ * A text with stand-ins for its URLs, placeholders and numbers, in capitals where the rest of the text is; undefined if it has
+ * none or too many of these. Numbers up to 12 stay.
+ *
+ * @param attempt from 0 to TRIES - 1; others take other words.
  */
-export function withStandIns(text: string): { text: string; standIns: StandIn[] } | undefined {
-  const parts = protectedParts(text).filter(({ isReplaceable }) => isReplaceable);
+export function withStandIns(text: string, attempt: number): { text: string; standIns: StandIn[] } | undefined {
+  const parts = replaceableParts(text);
   if (parts.length === 0) return undefined;
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends.at(-1))];
-  const names = NAMES.map((word) => (isInCapitals(between.join("")) ? word.toUpperCase() : word)).filter((word) => !text.includes(word));
-  const numbers = NUMBERS.filter((word) => !text.includes(word));
+  const rest = between.join("");
+  const free = new Map<string, string[]>();
+  const added = [...SIGNS_OF_NUMBERS].filter((sign) => !rest.includes(sign)).join("");
   const standIns: StandIn[] = [];
   for (const [index, part] of parts.entries()) {
-    const word = (part.isOfNumber ? numbers : names).shift();
+    const kind = wordsFor(part)[attempt] as string;
+    const cased = (isInCapitals(rest) ? kind.toUpperCase() : kind).split(" ");
+    const words = free.get(kind) ?? cased.filter((word) => !text.includes(word));
+    free.set(kind, words);
+    const word = words.shift();
     if (word === undefined) return undefined;
     const end = ends[index + 1] as number;
-    const isGenitive = GENITIVE.test(text.slice(end, end + 3));
-    standIns.push({ word, part: part.text, isGenitive });
+    standIns.push({ word, part: part.text, isGenitive: GENITIVE.test(text.slice(end, end + 3)), added });
   }
-  return { text: between.map((rest, index) => rest + (standIns[index]?.word ?? "")).join(""), standIns };
+  return { text: between.map((before, index) => before + (standIns[index]?.word ?? "")).join(""), standIns };
+}
+
+function wordsFor({ text, isOfNumber }: Part): string[] {
+  if (YEAR.test(text)) return YEARS;
+  return isOfNumber ? NUMBERS : NAMES;
 }
 
 /** A translation with the parts in place of the stand-ins; undefined unless it has each exactly once. */
 export function withParts(translation: string, standIns: readonly StandIn[]): string | undefined {
   let restored = translation;
-  for (const { word, part, isGenitive } of standIns) {
+  for (const { word, part, isGenitive, added } of standIns) {
     const after = isGenitive ? `(?=s?(?![${NAME_LETTERS}]))` : `(?![${NAME_LETTERS}])`;
     const found = restored.split(new RegExp(`(?<![${NAME_LETTERS}])${word}${after}`));
     if (found.length !== 2) return undefined;
+    const around = [...(found[0]?.slice(-1) ?? ""), ...(found[1]?.slice(0, 1) ?? "")];
+    if (around.some((character) => added.includes(character))) return undefined;
     restored = found.join(part);
   }
   return restored;

@@ -1,17 +1,15 @@
 """Inline elements around the words of a translation that belong to theirs, by alignment; each occurs once."""
 
 import html
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from pocketmt.sentences.protected import protected_matches
+from pocketmt.sentences.protected import WORD_WITH_SPACES, protected_matches
 from pocketmt.serving.markup.segments import Element, Segment
 from pocketmt.serving.translation.division import Translation
 from pocketmt.serving.translation.links import Link
 
 _SHOWN: Final = "\ufffc"  # stands for markup that is shown
-_WORD: Final = re.compile(r"\S+")
 # Punctuation with no space after it, and with none before it.
 _OPENING: Final = frozenset("([{„«¿¡")
 _CLOSING: Final = frozenset(".,;:!?)]}»…%。，、；：！？）」』】")
@@ -130,7 +128,7 @@ def _punctuation(source: str, target: str, link: Link, step: int) -> tuple[int, 
 
 def _unlinked(source: str, target: str, start: int, end: int) -> Iterator[Link]:
     """Yield the words in a part of a translation without links, for the source at the same proportion of its length."""
-    for match in _WORD.finditer(target, start, end):
+    for match in WORD_WITH_SPACES.finditer(target, start, end):
         place = match.start() * len(source) // max(1, len(target))
         yield Link(place, place + 1, *match.span())
 

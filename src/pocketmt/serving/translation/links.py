@@ -1,15 +1,14 @@
 """Links between the characters of a text and of its translation, from the alignment of pieces."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from pocketmt.engine import Alignment
+from pocketmt.sentences.protected import WORD_WITH_SPACES
 
 _SPACE = "▁"
-_WORD = re.compile(r"\S+")
 
 
 class Link(NamedTuple):
@@ -93,7 +92,7 @@ class _Between:
 
 def _words(text: str, count: int) -> list[tuple[int, int]]:
     """Return where the words of a text are, if it has this number of them; else nothing."""
-    words = [match.span() for match in _WORD.finditer(text)]
+    words = [match.span() for match in WORD_WITH_SPACES.finditer(text)]
     return words if len(words) == count else []
 
 
