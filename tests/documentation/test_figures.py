@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "benchmarks" / "records"
 CARD = (ROOT / "src" / "pocketmt" / "bundled" / "README.md").read_text(encoding="utf-8")
 DIRECTIONS = {"en-de": "English to German", "de-en": "German to English"}
+LAST_ROUNDS = {"en-de": "sixth", "de-en": "fifth"}
 MEMORY_PAGES = ("docs/index.md", "docs/reference/platforms.md", "docs/results/index.md")
 
 
@@ -43,16 +44,26 @@ def test_the_card_has_the_scores_of_8_and_4_bits() -> None:
     expected = []
     for direction, name in DIRECTIONS.items():
         found = {row["model"]: row["tests"] for row in record(f"everyday/bundled-{direction}")["rows"]}
-        files = [found[f"fourth round, wider, {bits} bits"] for bits in (8, 4)]
+        files = [found[f"{LAST_ROUNDS[direction]} round, wider, {bits} bits"] for bits in (8, 4)]
         figures = [f"{scores[metric]:.2f}" for metric in ("bleu", "chrf") for scores in files]
         expected.append([name, *figures])
     assert rows_of("| direction | BLEU, 8 bits | BLEU, 4 bits | chrF, 8 bits | chrF, 4 bits |") == expected
 
 
+def test_the_card_has_the_scores_of_other_spellings() -> None:
+    spellings = ("as_it_is", "without_punctuation", "lower_case", "lower_case_without_punctuation", "capitals")
+    expected = []
+    for direction, name in DIRECTIONS.items():
+        row = record(f"everyday/spellings-{direction}")["rows"][-1]
+        expected.append([name, *(f"{row[spelling]['bleu']:.2f}" for spelling in spellings)])
+    heading = "| direction | as it is | without final punctuation | lower case | both | capitals |"
+    assert rows_of(heading) == expected
+
+
 def test_the_examples_of_the_card_are_translations_of_the_model() -> None:
     examples = rows_of("| English | translation |")
-    assert len(examples) == 6
-    written = Translator("everyday-en-de").translate([source for source, _ in examples])
+    assert len(examples) == 7
+    written = Translator("everyday-en-de").translate([source for source, _ in examples], check=False)
     assert written == [target for _, target in examples]
 
 
