@@ -1,5 +1,7 @@
 """Placeholders, URLs, e-mail addresses, tags and numbers."""
 
+import time
+
 import pytest
 
 from pocketmt.sentences.protected import has_words, lost_parts, protected_spans
@@ -23,7 +25,7 @@ KEPT = [
     ),
     *("%{name}", "#{x}", "%ld", "%lld", "%lu", "%zd", "%NAME%", "__name__", ":name", ":smile:", "@tom_1", "#topic"),
     *("<0>", "</12>", "<3/>", "<%= name %>", "{% if x %}", "{{ a.b | upper }}", "example.com", "sub.example.co.uk"),
-    *("report-2.pdf", "a.html"),
+    *("report-2.pdf", "a.HTML"),
     *("<b>", "</b>", '<x id="1"/>', "<br/>", "<br />", "<ns:my-tag_1.2>", "<a href=http://a.b/c?d=e>", "<a b='>' c/>"),
     *("<input disabled>", "<INPUT CHECKED>", '<a href = "x">', '<img alt src="x">', "<div data-x>", "<td nowrap>"),
     *(
@@ -65,10 +67,29 @@ def test_what_languages_write_differently_is_not_named(source: str, translation:
     assert lost_parts(source, translation) == []
 
 
+def test_exact_numbers_are_large_and_not_round() -> None:
+    source = "In 1960, 482913 men, 1,000 men, 300 men, 25 men, at 10:30, for $5, code 007"
+    assert lost_parts(source, "", numbers="exact") == ["1960", "482913", "007"]
+
+
+@pytest.mark.parametrize(
+    "text", ["{{a" + "|b" * 40, "1 " + "-" * 50_000, "1 " + "a-" * 25_000, "a." * 25_000, "{{" * 9000, ":a" * 25_000]
+)
+def test_hostile_text_takes_no_time(text: str) -> None:
+    started = time.process_time()
+    has_words(text), protected_spans(text)
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("text", ["He left.at ten", "e.g. U.S. p.m. No. 5", "Hello:World 10:30 :)", "a.m.de", "3. Mai"])
+def test_ordinary_text_has_no_such_parts(text: str) -> None:
+    assert protected_spans(text) == []
+
+
 def test_numbers_are_left_out_if_asked() -> None:
     source = "Dear {name}, 25 dogs at 1a@b.de for $5"
     assert lost_parts(source, "") == ["{name}", "25", "1a@b.de", "$5"]
-    assert lost_parts(source, "", numbers=False) == ["{name}", "1a@b.de"]
+    assert lost_parts(source, "", numbers="none") == ["{name}", "1a@b.de"]
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,10 @@ def test_stand_ins_of_capitals_are_in_capitals() -> None:
 
 
 def test_numbers_and_years_have_stand_ins_of_their_kind() -> None:
-    replaced, stand_ins = with_stand_ins("In 2024, 1,234 of 25 men")
-    assert [each.part for each in stand_ins] == ["2024", "1,234", "25"]
+    replaced, stand_ins = with_stand_ins("In 2024, 482913 of 1,234 men at 10:30 and 25 of 555-1234")
+    assert [each.part for each in stand_ins] == ["2024", "482913"]
     assert 1900 < int(stand_ins[0].word) < 2100
-    assert replaced == "In {}, {} of {} men".format(*(each.word for each in stand_ins))
+    assert replaced == "In {}, {} of 1,234 men at 10:30 and 25 of 555-1234".format(*(each.word for each in stand_ins))
 
 
 def test_another_attempt_takes_other_words() -> None:
@@ -60,8 +60,8 @@ def test_signs_may_not_be_added_to_a_number() -> None:
     [stand_in] = with_stand_ins("He has %d dogs")[1]
     assert with_parts(f"Er hat ${stand_in.word}", [stand_in]) is None
     assert with_parts(f"Er hat {stand_in.word} %", [stand_in]) == "Er hat %d %"
-    [stand_in] = with_stand_ins("It costs $25.")[1]
-    assert with_parts(f"Es kostet ${stand_in.word}.", [stand_in]) == "Es kostet $25."
+    [stand_in] = with_stand_ins("It costs $257.")[1]
+    assert with_parts(f"Es kostet ${stand_in.word}.", [stand_in]) == "Es kostet $257."
 
 
 def test_words_that_are_reserved_do_not_stand_in() -> None:
@@ -86,7 +86,7 @@ def test_a_genitive_may_have_no_apostrophe(text: str, translation: str, expected
 
 
 @pytest.mark.parametrize(
-    "text", ["", "A dog.", "It costs $5.", "Click <b>here</b> 😀", "It has 12 pages", "the MP300x", "{a}{b}{c}{d}{e}"]
+    "text", ["", "A dog.", "It costs $5.", "Click <b>here</b> 😀", "It has 25 pages", "the MP300x", "{a}{b}{c}{d}{e}"]
 )
 def test_a_text_without_parts_or_with_too_many_stays(text: str) -> None:
     assert with_stand_ins(text) == (text, [])

@@ -9,7 +9,7 @@ from pocketmt.engine.devices import TranslationModel
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
 from pocketmt.engine.protection import LineProtection
-from pocketmt.sentences import StandIn, lost_parts, with_parts
+from pocketmt.sentences import Numbers, StandIn, lost_parts, with_parts
 from pocketmt.text.vocabulary import Vocabularies
 
 if TYPE_CHECKING:  # Most translations are only texts.
@@ -114,7 +114,7 @@ class PendingLines:
             lost = self._lost(range(len(results)), results, kind)
             lost = self._protect_sentences(lost, self._protection, results, kind)
             for form, numbers in self._protection.forms if lost else ():
-                lost = self._lost(lost, results, kind, numbers=numbers)
+                lost = self._lost(lost, results, kind, numbers)
                 given = {index: line for index in lost if (line := form(index, self._lines[index])) is not None}
                 found = kind.translate(self._pending_again([each.line for each in given.values()]))
                 for (index, line), result in zip(given.items(), found, strict=True):
@@ -126,7 +126,7 @@ class PendingLines:
         return results
 
     def _lost(
-        self, indices: Iterable[int], results: list[Result], kind: "_Kind[Result]", *, numbers: bool = True
+        self, indices: Iterable[int], results: list[Result], kind: "_Kind[Result]", numbers: Numbers = "exact"
     ) -> list[int]:
         """Return those of the lines whose translations lack protected parts; `numbers` is that of `lost_parts`."""
         return [

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import TRIES, StandIn, with_stand_ins
+from pocketmt.sentences import TRIES, Numbers, StandIn, with_stand_ins
 
 
 class ProtectedLine(NamedTuple):
@@ -59,13 +59,13 @@ class LineProtection:
         return lines, LineProtection(self._divider, sentences, search)
 
     @property
-    def forms(self) -> "list[tuple[Callable[[int, DividedLine], ProtectedLine | None], bool]]":
-        """What divides a line, whose index and earlier form it takes, and whether it is for lost numbers as well.
+    def forms(self) -> "list[tuple[Callable[[int, DividedLine], ProtectedLine | None], Numbers]]":
+        """What divides a line, whose index and earlier form it takes, and of which lost numbers it is for.
 
         Each is tried if those before it do not help.
         """
         tries = [partial(self._with_stand_ins, attempt=attempt) for attempt in range(TRIES)]
-        return [*((form, True) for form in tries), (self._in_parts, False)]
+        return [*((form, "exact") for form in tries), (self._in_parts, "none")]
 
     def _with_stand_ins(self, index: int, line: DividedLine, *, attempt: int) -> ProtectedLine | None:
         """Return a line with names and numbers in place of its URLs, placeholders and numbers."""

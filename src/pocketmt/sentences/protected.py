@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 _URL: Final = r"(?i:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
 _EMAIL: Final = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
@@ -22,7 +22,7 @@ _FIRST: Final = rf"(?:\s+{_ATTRIBUTE}{_VALUE}|\s+{_ALONE}|(?:\s+{_ATTRIBUTE})+\s
 _ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
 # Tags, those that are numbers in React's texts, and blocks of templates.
 _TAG: Final = rf"</?(?:[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*|\d{{1,3}})/?>|<%[^%<>]*%>|\{{%[^{{}}%]*%\}}"
-_FILTERED: Final = r"\{\{[ \t]*[^{}\s]+(?:[ \t]*\|[ \t]*[^{}\s]+)*[ \t]*\}\}"  # {{ name }}, {{ name | filter }}
+_FILTERED: Final = r"\{\{[ \t]*[^{}\s|]+(?:[ \t]*\|+[ \t]*[^{}\s|]+)*[ \t]*\}\}"  # {{ name }}, {{ name | filter }}
 # A word of a text whose placeholders may have spaces.
 WORD_WITH_SPACES: Final = re.compile(rf"(?:{_FILTERED}|\S)+")
 _BRACES: Final = rf"{_FILTERED}|[$%#]?\{{\{{?[^{{}}\s]*\}}?\}}|\$\([A-Za-z_]\w*\)"
@@ -35,9 +35,11 @@ _VARIABLE: Final = (
     r"|(?<![\w@.])@[A-Za-z_]\w*|(?<![\w&#])#[A-Za-z_]\w*"
 )
 # Names of sites without http://, and of files.
-_DOMAIN: Final = r"(?<![\w.@-])(?:[A-Za-z0-9-]+\.)+(?:com|org|net|info|edu|gov|io|app|dev|de|at|ch|uk|fr|eu)(?![\w-])"
+_DOMAIN: Final = (
+    r"(?<![\w.@-])(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]{2,}\.(?:com|org|net|edu|gov|io|dev|de|ch|uk|fr|eu)(?![\w-])"
+)
 _FILE: Final = (
-    r"(?<![\w.])[\w-]+\.(?:pdf|txt|html?|jpe?g|png|gif|svg|docx?|xlsx?|csv|json|xml|zip|mp[34]|py|js|exe)(?!\w)"
+    r"(?<![\w.-])[\w-]+\.(?i:pdf|txt|html?|jpe?g|png|gif|svg|docx?|xlsx?|csv|json|xml|zip|mp[34]|py|js|exe)(?!\w)"
 )
 _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
@@ -46,8 +48,10 @@ _SYMBOLS: Final = rf"(?:[{_SIGNS}][\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
 _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
+_LEAST_EXACT: Final = 3  # digits of a number that is rarely written as words
+Numbers = Literal["all", "exact", "none"]
 _SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
-_MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[a-z]|:[a-z_]|__")
+_MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[A-Za-z]|:[a-z_]|__")
 _WORD: Final = re.compile(r"[^\W\d_]")
 
 
@@ -56,7 +60,7 @@ def has_words(text: str) -> bool:
     return _WORD.search(_protected().sub(" ", text) if _may_have_parts(text) else text) is not None
 
 
-def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[str]:
+def lost_parts(source: str, translation: str, *, numbers: Numbers = "all") -> list[str]:
     """Return the protected parts of a source text that its translation lacks, in their order.
 
     A number may have other separators, since languages differ in these: "1,000.5" is kept by "1.000,5". Whole numbers
@@ -65,7 +69,9 @@ def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[s
     Args:
         source: the text.
         translation: of the text.
-        numbers: whether numbers are looked at, and what may be an amount of dollars or a placeholder, such as "$1".
+        numbers: which are looked at. All numbers include what may be an amount of dollars or a placeholder, such as
+            "$1". Exact ones have at least three digits, no separators, and no two zeros at their end: others may be
+            written in words, as times of day and round numbers are.
     """
     if not _may_have_parts(source):
         return []
@@ -75,7 +81,11 @@ def lost_parts(source: str, translation: str, *, numbers: bool = True) -> list[s
     for key, part, is_number in needed:
         if found[key] > 0:
             found[key] -= 1
-        elif not is_number or (numbers and not _is_often_spelled_out(part)):
+        elif (
+            not is_number
+            or (numbers == "all" and not _is_often_spelled_out(part))
+            or (numbers == "exact" and _is_exact(part))
+        ):
             lost.append(part)
     return lost
 
@@ -88,23 +98,26 @@ def protected_matches(text: str) -> list[re.Match[str]]:
 
 
 def replaceable_matches(text: str) -> list[re.Match[str]]:
-    """Return matches of the parts of a text for which a word can stand in: URLs, placeholders and large numbers.
+    """Return matches of the parts of a text for which a word can stand in: URLs, placeholders and exact numbers.
 
-    Their groups `of_number` and `number` have placeholders of numbers, and numbers that are not often spelled out and
-    stand apart from letters.
+    Their groups `of_number` and `number` have placeholders of numbers, and numbers, which stand apart from letters.
     """
     if not _may_have_parts(text):
         return []
     return [
         match
         for match in _protected().finditer(text)
-        if match["replaceable"] is not None or (match["number"] is not None and _is_large_number(match))
+        if match["replaceable"] is not None or (match["number"] is not None and _stands_apart(match))
     ]
 
 
-def _is_large_number(match: re.Match[str]) -> bool:
+def _stands_apart(match: re.Match[str]) -> bool:
     around = match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
-    return not _is_often_spelled_out(match[0]) and not any(map(str.isalpha, around))
+    return _is_exact(match[0]) and not any(character.isalpha() or character in "-/" for character in around)
+
+
+def _is_exact(number: str) -> bool:
+    return len(number) >= _LEAST_EXACT and number.isdecimal() and not number.endswith("00")
 
 
 def protected_spans(text: str) -> list[tuple[int, int]]:

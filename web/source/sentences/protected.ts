@@ -20,7 +20,7 @@ const ATTRIBUTES = `${FIRST}(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
 // Tags, those that are numbers in React's texts, and blocks of templates.
 const TAG_NAME = `(?:[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*|\\p{Nd}{1,3})`;
 const TAG = `</?${TAG_NAME}/?>|<%[^%<>]*%>|\\{%[^{}%]*%\\}`;
-const BRACES = `\\{\\{[ \\t]*[^{}${WHITE}]+(?:[ \\t]*\\|[ \\t]*[^{}${WHITE}]+)*[ \\t]*\\}\\}|[$%#]?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
+const BRACES = `\\{\\{[ \\t]*[^{}${WHITE}|]+(?:[ \\t]*\\|+[ \\t]*[^{}${WHITE}|]+)*[ \\t]*\\}\\}|[$%#]?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
 const FORMAT_START = "%(?:\\p{Nd}+\\$|\\([" + WORD + "]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?";
 const FORMAT_OF_NUMBER = `${FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?![${WORD}])(?:%%)?`;
 const FORMAT = `${FORMAT_START}[a-zA-Z@](?![${WORD}])(?:%%)?`;
@@ -31,9 +31,9 @@ const VARIABLE = [
 ].join("|");
 // Names of sites without http://, and of files.
 const DOMAIN =
-  `(?<![${WORD}.@\\-])(?:[A-Za-z0-9\\-]+\\.)+(?:com|org|net|info|edu|gov|io|app|dev|de|at|ch|uk|fr|eu)(?![${WORD}\\-])`;
-const FILE_ENDINGS = "pdf|txt|html?|jpe?g|png|gif|svg|docx?|xlsx?|csv|json|xml|zip|mp[34]|py|js|exe";
-const FILE = `(?<![${WORD}.])[${WORD}\\-]+\\.(?:${FILE_ENDINGS})(?![${WORD}])`;
+  `(?<![${WORD}.@\\-])(?:[A-Za-z0-9\\-]+\\.)*[A-Za-z0-9\\-]{2,}\\.(?:com|org|net|edu|gov|io|dev|de|ch|uk|fr|eu)(?![${WORD}\\-])`;
+const ENDINGS = "pdf txt html htm jpeg jpg png gif svg docx doc xlsx xls csv json xml zip mp3 mp4 py js exe".split(" ");
+const FILE = `(?<![${WORD}.\\-])[${WORD}\\-]+\\.(?:${ENDINGS.map(inAnyCase).join("|")})(?![${WORD}])`;
 const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amount of money
 // Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
@@ -41,7 +41,7 @@ const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
 const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
 const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
 const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`, "gu");
-const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[a-z]|:[a-z_]|__`, "u");
+const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
 const SUFFIX = new RegExp(`['’][${WORD}]+`, "uy"); // such as the 's of a genitive
 const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
@@ -54,7 +54,7 @@ export function hasWords(text: string): boolean {
 /**
  * Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice.
  *
- * @param numbers whether numbers are looked at. They may have other separators, and those up to 12 may be words.
+ * @param numbers whether exact numbers are looked at: of three digits or more, without separators and two zeros at their end.
  */
 export function losesParts(source: string, translation: string, numbers: boolean): boolean {
   const needed = allParts(source);
@@ -64,7 +64,7 @@ export function losesParts(source: string, translation: string, numbers: boolean
   return needed.some((part) => {
     const count = found.get(part.key) ?? 0;
     found.set(part.key, count - 1);
-    return count <= 0 && (!part.mayBeNumber || (numbers && !isOftenSpelledOut(part.text)));
+    return count <= 0 && (!part.mayBeNumber || (numbers && isExact(part.text)));
   });
 }
 
@@ -95,7 +95,7 @@ export interface Part {
   readonly key: string;
   /** Whether it is a number, or may be an amount of dollars. */
   readonly mayBeNumber: boolean;
-  /** Whether a word can stand in for it: a URL or a placeholder, or a number that is not often spelled out. */
+  /** Whether a word can stand in for it: a URL or a placeholder, or an exact number. */
   readonly isReplaceable: boolean;
   /** Whether it is a number, or a placeholder of one. */
   readonly isOfNumber: boolean;
@@ -106,7 +106,7 @@ export function protectedParts(text: string): Part[] {
   return allParts(text).filter(({ mayBeNumber }) => !mayBeNumber);
 }
 
-/** The parts of a text for which a word can stand in: URLs, placeholders and large numbers apart from letters. */
+/** The parts of a text for which a word can stand in: URLs, placeholders, and exact numbers apart from letters. */
 export function replaceableParts(text: string): Part[] {
   return allParts(text).filter(({ isReplaceable }) => isReplaceable);
 }
@@ -120,31 +120,21 @@ function allParts(text: string): Part[] {
       start,
       key: isNumber ? found.replace(/\P{Nd}/gu, "") : found,
       mayBeNumber: isNumber || groups?.["dollars"] !== undefined,
-      isReplaceable: groups?.["replaceable"] !== undefined || (isNumber && isLargeNumber(text, start, found)),
+      isReplaceable: groups?.["replaceable"] !== undefined || (isNumber && standsApart(text, start, found)),
       isOfNumber: isNumber || groups?.["ofNumber"] !== undefined,
     };
   });
 }
 
-function isLargeNumber(text: string, start: number, number: string): boolean {
+function standsApart(text: string, start: number, number: string): boolean {
   const end = start + number.length;
   const around = (start > 0 ? characterBefore(text, start) : "") + (end < text.length ? characterAt(text, end) : "");
-  return !isOftenSpelledOut(number) && !/\p{L}/u.test(around);
+  return isExact(number) && !/[\p{L}\-/]/u.test(around);
 }
 
-/** Many languages write whole numbers up to 12 as words. */
-function isOftenSpelledOut(number: string): boolean {
-  const digits = [...number];
-  if (digits.length > 2 || /\P{Nd}/u.test(number)) return false;
-  return digits.reduce((value, digit) => 10 * value + digitValue(digit), 0) <= 12;
-}
-
-/** The value of a decimal digit of any script: its place among the ten that follow each other. */
-function digitValue(digit: string): number {
-  const code = digit.codePointAt(0) as number;
-  let value = 0;
-  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value++;
-  return value;
+/** Whether a number is rarely written as words or with separators. */
+function isExact(number: string): boolean {
+  return /^\p{Nd}{3,}$/u.test(number) && !number.endsWith("00");
 }
 
 function isPunctuation(character: string): boolean {

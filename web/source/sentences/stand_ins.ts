@@ -36,7 +36,7 @@ export function withStandIns(text: string, attempt: number): { text: string; sta
   const parts = replaceableParts(text);
   if (parts.length === 0) return undefined;
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
-  const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends.at(-1))];
+  const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends[ends.length - 1])];
   const rest = between.join("");
   const free = new Map<string, string[]>();
   const added = [...SIGNS_OF_NUMBERS].filter((sign) => !rest.includes(sign)).join("");
