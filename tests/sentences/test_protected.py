@@ -1,10 +1,8 @@
 """Placeholders, URLs, e-mail addresses, tags and numbers."""
 
-import time
-
 import pytest
 
-from pocketmt.sentences.protected import has_words, lost_parts, protected_spans
+from pocketmt.sentences.protected import WORD_WITH_SPACES, has_words, lost_parts, protected_spans
 
 KEPT = [
     *(
@@ -75,10 +73,10 @@ def test_exact_numbers_are_large_and_not_round() -> None:
 @pytest.mark.parametrize(
     "text", ["{{a" + "|b" * 40, "1 " + "-" * 50_000, "1 " + "a-" * 25_000, "a." * 25_000, "{{" * 9000, ":a" * 25_000]
 )
-def test_hostile_text_takes_no_time(text: str) -> None:
-    started = time.process_time()
-    has_words(text), protected_spans(text)
-    assert time.process_time() - started < 5
+def test_hostile_text_is_searched_before_the_timeout(text: str) -> None:
+    assert has_words(text) == any(map(str.isalpha, text))
+    assert protected_spans(text) == []
+    assert "".join(WORD_WITH_SPACES.findall(text)) == text.replace(" ", "")
 
 
 @pytest.mark.parametrize("text", ["He left.at ten", "e.g. U.S. p.m. No. 5", "Hello:World 10:30 :)", "a.m.de", "3. Mai"])

@@ -89,7 +89,7 @@ def translate(
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
 
-    URLs, e-mail addresses, placeholders, numbers and the like are kept, except with --no-split or --prefix.
+    URLs, e-mail addresses, placeholders and emoji are kept, except with --no-split or --prefix.
 
     TSV, JSONL and TMX are written back with the translations added: as the last column, a field, or a target variant.
 

@@ -121,8 +121,9 @@ def join_alignments(parts: Sequence[Alignment], apart: Sequence[bool] | None = N
     starts: tuple[list[int], list[int]] = ([], [])
     for part, is_apart in zip(parts, [True] * len(parts) if apart is None else apart, strict=True):
         attention += [(len(source) + first, weights) for first, weights in part.sentence_attention]
-        starts[0].extend(len(source) + start for start in part.source_word_starts[0 if is_apart else 1 :])
-        starts[1].extend(len(target) + start for start in part.target_word_starts[0 if is_apart else 1 :])
+        # The words of a side go on only if it has any: an earlier translation may be empty.
+        starts[0].extend(len(source) + start for start in part.source_word_starts[0 if is_apart or not source else 1 :])
+        starts[1].extend(len(target) + start for start in part.target_word_starts[0 if is_apart or not target else 1 :])
         source += part.source_pieces
         target += part.target_pieces
     return Alignment(tuple(source), tuple(target), tuple(attention), tuple(starts[0]), tuple(starts[1]))

@@ -52,8 +52,8 @@ class PendingLines:
             vocabularies: of the model.
             lines: to translate.
             search: how.
-            protection: of the lines. A line whose translation lacks a URL, e-mail address, tag, placeholder or symbol
-                is translated again, in other forms. None: it stays as it is.
+            protection: of the lines. A line whose translation lacks a URL, placeholder, tag, symbol or exact number is
+                translated again, in other forms. None: it stays as it is.
         """
         self._model = model
         self._vocabularies = vocabularies

@@ -53,7 +53,9 @@ def with_stand_ins(text: str, reserved: str = "", attempt: int = 0) -> tuple[str
     ends = [0, *(match.end() for match in matches)]
     between = [text[end : match.start()] for end, match in zip(ends, matches, strict=False)]
     rest = text[ends[-1] :]
-    in_capitals = "".join([*between, rest]).isupper()
+    around = "".join([*between, rest])
+    in_capitals = around.isupper()
+    added = "".join(sign for sign in _SIGNS_OF_NUMBERS if sign not in around)
     taken = f"{text} {reserved}"
     words: dict[tuple[str, ...], Iterator[str]] = {}
     found: list[StandIn] = []
@@ -64,7 +66,6 @@ def with_stand_ins(text: str, reserved: str = "", attempt: int = 0) -> tuple[str
         if word is None:
             return text, []
         is_genitive = re.match(r"['’]s\b", text[match.end() : match.end() + 3]) is not None
-        added = "".join(sign for sign in _SIGNS_OF_NUMBERS if sign not in "".join([*between, rest]))
         found.append(StandIn(word, match[0], is_genitive, added))
     replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))
     return "".join([*replaced, rest]), found

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.engine import Translator
-from pocketmt.engine.alignment import join_alignments, make_alignment
+from pocketmt.engine.alignment import copied_alignment, join_alignments, make_alignment
 from pocketmt.engine.results import source_pieces
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -165,3 +165,14 @@ def test_options_that_change_nothing(translator: Translator) -> None:
         {"parallel": False},
     ):
         assert translator.translate(LINES, **options) == expected
+
+
+def test_a_part_within_a_word_begins_one_if_nothing_is_before_it() -> None:
+    dog, sign = make_alignment(["▁dog"], ["▁Hund"], ((1.0,),)), copied_alignment("😀")
+    joined = join_alignments([dog, sign], [True, False])
+    assert (joined.source_words, joined.target_words) == (("dog😀",), ("Hund😀",))
+    assert joined.word_links() == [(0, 0)]
+    empty = make_alignment(["▁dog"], [], ())
+    joined = join_alignments([empty, sign], [True, False])
+    assert (joined.source_words, joined.target_words) == (("dog😀",), ("😀",))
+    assert joined.word_links() == [(0, 0)]
