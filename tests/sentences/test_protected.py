@@ -70,6 +70,14 @@ def test_exact_numbers_are_large_and_not_round() -> None:
     assert lost_parts(source, "", numbers="exact") == ["1960", "482913", "007"]
 
 
+def test_amounts_are_exact_and_need_their_sign() -> None:
+    source = "The room costs €19.99, 1 000 £ or 5 €, not $5 or 20."
+    assert lost_parts(source, "", numbers="exact") == ["€19.99", "1 000 £", "5 €"]
+    assert lost_parts(source, "19,99 €, £1.000, €5", numbers="exact") == []
+    assert lost_parts(source, "19,99 Euro, 1000 Pfund, 5 €, $5, 20", numbers="exact") == ["€19.99", "1 000 £"]
+    assert lost_parts(source, "19,99 Euro, 1000 Pfund, fünf Euro, $5, 20") == []
+
+
 @pytest.mark.parametrize(
     "text", ["{{a" + "|b" * 40, "1 " + "-" * 50_000, "1 " + "a-" * 25_000, "a." * 25_000, "{{" * 9000, ":a" * 25_000]
 )

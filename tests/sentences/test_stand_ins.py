@@ -2,7 +2,7 @@
 
 import pytest
 
-from pocketmt.sentences import TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
+from pocketmt.sentences import TRIES, Part, StandIn, pieces_with_parts, with_parts, with_stand_ins
 
 
 def words(text: str) -> list[str]:
@@ -48,6 +48,21 @@ def test_numbers_and_years_have_stand_ins_of_their_kind() -> None:
     assert [each.part for each in stand_ins] == ["2024", "482913"]
     assert 1900 < int(stand_ins[0].word) < 2100
     assert replaced == "In {}, {} of 1,234 men at 10:30 and 25 of 555-1234".format(*(each.word for each in stand_ins))
+
+
+def test_amounts_have_numbers_in_their_place() -> None:
+    replaced, [stand_in] = with_stand_ins("It costs 5 € a month, and $5 a day.")
+    assert stand_in.part == "5 €"
+    assert replaced == f"It costs {stand_in.word} a month, and $5 a day."
+    assert with_stand_ins("the 5-€ note")[1] == []
+
+
+def test_unknown_words_have_stand_ins_unless_they_touch_others() -> None:
+    text = "Łukasz and {x}Zoë"
+    unknown = [Part(0, "Łukasz"), Part(14, "Zoë")]
+    replaced, stand_ins = with_stand_ins(text, unknown=unknown)
+    assert [each.part for each in stand_ins] == ["Łukasz", "{x}"]
+    assert replaced == "{} and {}Zoë".format(*(each.word for each in stand_ins))
 
 
 def test_another_attempt_takes_other_words() -> None:

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import v8 from "node:v8";
 import vm from "node:vm";
-import { Engine, LocalTranslator, SentencePiece, Vocabulary, encodeLine, translationSpans } from "../../web/dist/testing.js";
+import { Engine, LocalTranslator, SentencePiece, UnknownWords, Vocabulary, encodeLine, translationSpans } from "../../web/dist/testing.js";
 
 const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
 const wasm = process.argv[2];
@@ -70,6 +70,13 @@ const kinds = {
   normalized: async ({ path, lines }) => {
     const loaded = vocabulary(path, true);
     return lines.map((line) => loaded.normalize(line));
+  },
+  "unknown words": async ({ path, lines, language }) => {
+    const words = new UnknownWords(vocabulary(path, true));
+    return lines.map((line, index) => {
+      const found = words.find(line, language).map(({ start, text }) => [[...line.slice(0, start)].length, text]);
+      return [found, words.respelled(line, language), words.isLost(line, lines[(index + 1) % lines.length], language)];
+    });
   },
   spans: async ({ lines, language, protect }) =>
     lines.map((line) => [...translationSpans(line, language, true, protect)].map(({ start, end, translated }) => [line.slice(start, end), translated])),

@@ -11,6 +11,7 @@ import sentencepiece
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.translator import LONGEST_SEGMENT
+from pocketmt.engine.unknown_words import UnknownWords
 from pocketmt.model_file import open_model
 from pocketmt.sentences import translation_spans
 from pocketmt.text.normalization import normalize
@@ -191,3 +192,35 @@ def test_segments_are_those_of_python(tmp_path: Path, normalization: Literal["nf
     [found] = run_jobs([job])
     assert found["result"] == [encode_line(vocabulary, line, LONGEST_SEGMENT) for line in lines]
     assert min(map(len, found["result"])) > 1
+
+
+PARTS = [
+    *("Łukasz", "NASA", "São", "Paulo", "R&D", "C++", "C#", "[Save]", "`ls`", "&", "VERY", "STOP", "5", "PM", "II"),
+    *("naïve", "Ōsaka", "{NASA}", "http://a.b/VERY", "<BR/>", "Tom", "I", "ÉTÉ"),
+]
+
+
+@pytest.mark.parametrize("language", ["en", "tr"])
+def test_unknown_words_are_those_of_python(tmp_path: Path, language: str) -> None:
+    with open_model(resolve_model("everyday-en-de")) as file:
+        model = file.vocabulary()
+    (tmp_path / "model").write_bytes(model)
+    draw = random.Random(2)
+    texts = [" ".join(draw.choices(PARTS + WORDS, k=draw.randrange(12))) for _ in range(600)]
+    texts += ["".join(draw.choices([*PARTS, *"é-. 😀"], k=draw.randrange(8))) for _ in range(600)]
+    lines = [*texts, *made_lines(200)]
+    words = UnknownWords(Vocabulary(StoredVocabulary(model, normalization="nfkc")))
+    expected = [
+        [
+            [[part.start, part.text] for part in words.find(line, language)],
+            words.respelled(line, language),
+            words.is_lost(line, lines[(index + 1) % len(lines)], language),
+        ]
+        for index, line in enumerate(lines)
+    ]
+    job = {"kind": "unknown words", "path": str(tmp_path / "model"), "lines": lines, "language": language}
+    [found] = run_jobs([job])
+    assert found["result"] == expected
+    assert sum(bool(parts) for parts, _, _ in expected) > 300
+    assert sum(lost for _, _, lost in expected) > 100
+    assert sum(text != line for line, (_, text, _) in zip(lines, expected, strict=True)) > 100

@@ -2,6 +2,7 @@
 import { withoutCapitals } from "./sentences/capitals.js";
 import { encodeLine } from "./sentences/segments.js";
 import { translationSpans } from "./sentences/spans.js";
+import type { UnknownWords } from "./sentences/unknown_words.js";
 import { trimStart } from "./text/unicode.js";
 import type { Vocabulary } from "./text/vocabulary.js";
 
@@ -24,15 +25,26 @@ export interface Parts {
   readonly texts: TranslatedText[];
 }
 
-/** Divides a line; line breaks in it become spaces. `protect` is that of `translationSpans`. */
-export function divideLine(line: string, vocabulary: Vocabulary, language: string, split: boolean, protect: boolean): Parts {
+/** What the division of lines into parts needs. */
+export interface Division {
+  readonly vocabulary: Vocabulary;
+  readonly unknownWords: UnknownWords;
+  /** Code of the source. */
+  readonly language: string;
+  readonly split: boolean;
+  /** As in `translationSpans`. */
+  readonly protect: boolean;
+}
+
+/** Divides a line; line breaks in it become spaces. */
+export function divideLine(line: string, { vocabulary, unknownWords, language, split, protect }: Division): Parts {
   const parts: Part[] = [];
   const texts: TranslatedText[] = [];
   let end = 0;
   for (const span of translationSpans(line, language, split, protect)) {
     const sentence = line.slice(span.start, span.end);
     const lower = span.translated ? withoutCapitals(vocabulary, sentence, language) : undefined;
-    const text = lower ?? sentence;
+    const text = span.translated ? unknownWords.respelled(lower ?? sentence, language) : sentence;
     const segments = span.translated ? encodeLine(vocabulary, text) : [];
     const found = span.translated ? spaced(segments) : copied(text);
     if (found.length === 0) continue;

@@ -11,6 +11,7 @@ import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { losesParts } from "./sentences/protected.js";
 import { translationSpans } from "./sentences/spans.js";
 import { TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
+import { UnknownWords } from "./sentences/unknown_words.js";
 import { inCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
@@ -42,6 +43,7 @@ interface DividedLine extends Parts {
 export class LocalTranslator {
   private readonly source: Vocabulary;
   private readonly target: Vocabulary;
+  private readonly unknownWords: UnknownWords;
   private readonly languages: Languages;
   private readonly engine: Engine;
   private readonly about: Omit<ModelInfo, "memoryBytes">;
@@ -53,6 +55,7 @@ export class LocalTranslator {
     this.target = checked(new Vocabulary(file.target, specialIds(architecture, false)), architecture.vocabularySize);
     this.source = file.source === file.target ? this.target : new Vocabulary(file.source, specialIds(architecture, true));
     checked(this.source, architecture.sourceSize);
+    this.unknownWords = new UnknownWords(this.source);
     this.languages = new Languages(file.languages, file.languagePieces, this.source, this.target);
     this.engine = new Engine(module);
     this.engine.load(file.input);
@@ -111,8 +114,8 @@ export class LocalTranslator {
     const divided = lines.map((line) => this.divide(line, job, false));
     const translated = await this.translateDivided(divided, job);
     if (!job.protect) return translated;
-    const isLost = (place: number): boolean => losesParts(divided[place]?.line as string, translated[place] as string, true);
-    let lost = [...lines.keys()].filter(isLost);
+    const line = (place: number): string => divided[place]?.line as string;
+    let lost = [...lines.keys()].filter((place) => this.loses(line(place), translated[place] as string, true, job));
     // Of several sentences, each is protected by itself.
     const several = lost.flatMap((place) => {
       const found = this.sentences(lines[place] as string, job);
@@ -127,6 +130,12 @@ export class LocalTranslator {
     lost = lost.filter((place) => !several.some((line) => line.place === place));
     if (lost.length > 0) await this.protectSentences(lines, lost, translated, job);
     return translated;
+  }
+
+  /** Whether a translation lacks a protected part of a line, or a word that the vocabulary lacks. `numbers` is that of `losesParts`. */
+  private loses(line: string, translation: string, numbers: boolean, { languages }: Job): boolean {
+    const loses = losesParts(line, translation, numbers);
+    return loses || (numbers && this.unknownWords.isLost(line, translation, languages.sentences));
   }
 
   /** The sentences of a line, and the spaces before, between and after them; undefined if there is only one. */
@@ -149,7 +158,7 @@ export class LocalTranslator {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const replaced = remaining.flatMap((place) => {
         const [named, line] = texts.get(place) as [string, string];
-        const found = withStandIns(line, attempt);
+        const found = withStandIns(line, attempt, this.unknownWords.find(line, job.languages.sentences));
         return found === undefined ? [] : [{ place, text: named + found.text, standIns: found.standIns }];
       });
       const withNames = replaced.map(({ text }) => this.divide(text, job, false));
@@ -159,7 +168,7 @@ export class LocalTranslator {
       }
       // Sentences are not divided at numbers, so the last attempt leaves these as they are.
       const numbers = attempt + 1 < TRIES;
-      remaining = remaining.filter((place) => losesParts(texts.get(place)?.[1] as string, translated[place] as string, numbers));
+      remaining = remaining.filter((place) => this.loses(texts.get(place)?.[1] as string, translated[place] as string, numbers, job));
     }
     const inParts = remaining.map((place) => this.divide(lines[place] as string, job, true));
     for (const [index, text] of (await this.translateDivided(inParts, job)).entries()) {
@@ -217,7 +226,8 @@ export class LocalTranslator {
   private divide(given: string, { languages, split }: Job, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
     const [named, line] = this.languages.namedBy(visible(given));
-    const { parts, texts } = divideLine(line, this.source, languages.sentences, split, protect);
+    const { source: vocabulary, unknownWords } = this;
+    const { parts, texts } = divideLine(line, { vocabulary, unknownWords, language: languages.sentences, split, protect });
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
     return { line, parts, texts, prefix, inParts: protect };
   }

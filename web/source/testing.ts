@@ -3,6 +3,7 @@ export { Engine } from "./engine.js";
 export { readModelFile } from "./model/model_file.js";
 export { Decompressor } from "./model/decompressor.js";
 export { encodeLine } from "./sentences/segments.js";
+export { UnknownWords } from "./sentences/unknown_words.js";
 export { translationSpans } from "./sentences/spans.js";
 export { SentencePiece } from "./text/sentencepiece.js";
 export { Vocabulary } from "./text/vocabulary.js";

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pocketmt.engine.capitals import without_capitals
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line
+from pocketmt.engine.unknown_words import UnknownWords
 from pocketmt.sentences import Reason, Span, translation_spans
 from pocketmt.text.letter_case import in_capitals
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
@@ -67,6 +68,9 @@ class DividedLine(NamedTuple):
 class LineDivider:
     """Divides lines for one model.
 
+    Attributes:
+        unknown_words: finds the words of a text that the vocabulary lacks.
+
     Args:
         vocabulary: of the model.
         languages: of the model.
@@ -79,6 +83,7 @@ class LineDivider:
     ) -> None:
         self._vocabulary = vocabulary
         self._languages = languages
+        self.unknown_words = UnknownWords(vocabulary)
         self._longest_segment = longest_segment
         self._longest_sentence = longest_sentence
 
@@ -120,7 +125,8 @@ class LineDivider:
         and others become a space, so that one line gives one line. Invisible characters are removed first: they would
         hide ends of sentences, and a line of nothing else is blank.
 
-        `capitals` puts a sentence in capitals in lower case, if the vocabulary has only single capitals for it.
+        `capitals` puts a sentence in capitals in lower case, if the vocabulary has only single capitals for it, and
+        gives unknown words another spelling that it has.
 
         Raises EngineError if the line must name the target language, but does not.
         """
@@ -136,6 +142,8 @@ class LineDivider:
             looked_at = capitals and span.reason is None
             lower = without_capitals(self._vocabulary, given, languages.source) if looked_at else None
             text = given if lower is None else lower
+            if looked_at:
+                text = self.unknown_words.respelled(text, languages.source)
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)
             if not found:

@@ -1,6 +1,6 @@
 """Lines whose sentences are being translated by the engine."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -9,7 +9,7 @@ from pocketmt.engine.devices import TranslationModel
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
 from pocketmt.engine.protection import LineProtection
-from pocketmt.sentences import Numbers, StandIn, lost_parts, with_parts
+from pocketmt.sentences import StandIn, with_parts
 from pocketmt.text.vocabulary import Vocabularies
 
 if TYPE_CHECKING:  # Most translations are only texts.
@@ -111,10 +111,14 @@ class PendingLines:
     def _checked(self, results: list[Result], kind: "_Kind[Result]") -> list[Result]:
         """Return the results of all lines, those that lost protected parts translated again; check."""
         if self._protection is not None:
-            lost = self._lost(range(len(results)), results, kind)
+            is_lost = self._protection.is_lost
+            texts = map(kind.text_of, results)
+            lost = [
+                index for index, (line, text) in enumerate(zip(self._lines, texts, strict=True)) if is_lost(line, text)
+            ]
             lost = self._protect_sentences(lost, self._protection, results, kind)
             for form, numbers in self._protection.forms if lost else ():
-                lost = self._lost(lost, results, kind, numbers)
+                lost = [each for each in lost if is_lost(self._lines[each], kind.text_of(results[each]), numbers)]
                 given = {index: line for index in lost if (line := form(index, self._lines[index])) is not None}
                 found = kind.translate(self._pending_again([each.line for each in given.values()]))
                 for (index, line), result in zip(given.items(), found, strict=True):
@@ -124,16 +128,6 @@ class PendingLines:
         if self._search.checks is not None:
             self._search.checks.check(self._lines, [kind.text_of(result) for result in results])
         return results
-
-    def _lost(
-        self, indices: Iterable[int], results: list[Result], kind: "_Kind[Result]", numbers: Numbers = "exact"
-    ) -> list[int]:
-        """Return those of the lines whose translations lack protected parts; `numbers` is that of `lost_parts`."""
-        return [
-            index
-            for index in indices
-            if lost_parts(self._lines[index].line, kind.text_of(results[index]), numbers=numbers)
-        ]
 
     def _protect_sentences(
         self, lost: list[int], protection: LineProtection, results: list[Result], kind: "_Kind[Result]"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import TRIES, Numbers, StandIn, with_stand_ins
+from pocketmt.sentences import TRIES, Numbers, Part, StandIn, lost_parts, with_stand_ins
 
 
 class ProtectedLine(NamedTuple):
@@ -32,6 +32,19 @@ class LineProtection:
         self._search = search
         # A term would change the name that stands in.
         self._reserved = "" if search.terms is None else " ".join(chain.from_iterable(search.terms.given.items()))
+
+    def is_lost(self, line: DividedLine, translation: str, numbers: Numbers = "exact") -> bool:
+        """Whether the translation of a line lacks a protected part, or a word that the vocabulary lacks.
+
+        `numbers` is that of `lost_parts`; these words are looked at if exact numbers are.
+        """
+        if lost_parts(line.line, translation, numbers=numbers):
+            return True
+        language = self._search.languages.source
+        return numbers == "exact" and self._divider.unknown_words.is_lost(line.line, translation, language)
+
+    def _unknown(self, text: str) -> list[Part]:
+        return self._divider.unknown_words.find(text, self._search.languages.source)
 
     def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
         """Return a line that joins the translations of its sentences, and these, which are lines by themselves.
@@ -70,7 +83,7 @@ class LineProtection:
     def _with_stand_ins(self, index: int, line: DividedLine, *, attempt: int) -> ProtectedLine | None:
         """Return a line with names and numbers in place of its URLs, placeholders and numbers."""
         named, text = self._divider.named_and_text(self._lines[index])
-        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt)
+        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, self._unknown(text))
         if not stand_ins:
             return None
         divided = self._divider.divide_for(named + replaced, self._search)

@@ -2,13 +2,14 @@
 
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.sentences.copied import Reason
-from pocketmt.sentences.protected import Numbers, lost_parts
+from pocketmt.sentences.protected import Numbers, Part, lost_parts
 from pocketmt.sentences.spans import Span, translation_spans
 from pocketmt.sentences.stand_ins import TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
 
 __all__ = [
     "TRIES",
     "Numbers",
+    "Part",
     "Reason",
     "Span",
     "StandIn",

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 _URL: Final = r"(?i:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
 _EMAIL: Final = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
@@ -46,13 +46,36 @@ _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 _SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
 _SYMBOLS: Final = rf"(?:[{_SIGNS}][\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
 _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
+# Amounts of money, but not dollars, which languages write as words more often.
+_CURRENCIES: Final = "£¥\u20a0-\u20c0"
+_AMOUNT: Final = rf"[{_CURRENCIES}][ \u00a0\u202f]?(?:{_NUMBER})|(?:{_NUMBER})[ \u00a0\u202f]?[{_CURRENCIES}]"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
 _LEAST_EXACT: Final = 3  # digits of a number that is rarely written as words
 Numbers = Literal["all", "exact", "none"]
 _SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
+_AMOUNT_SIGN: Final = re.compile(f"[{_CURRENCIES}]")
 _MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[A-Za-z]|:[a-z_]|__")
 _WORD: Final = re.compile(r"[^\W\d_]")
+
+
+class Part(NamedTuple):
+    """A part of a text for which a word can stand in.
+
+    Attributes:
+        start: its first character.
+        text: of the part.
+        is_of_number: whether it is a number, an amount, or a placeholder of a number.
+    """
+
+    start: int
+    text: str
+    is_of_number: bool = False
+
+    @property
+    def end(self) -> int:
+        """The place after its last character."""
+        return self.start + len(self.text)
 
 
 def has_words(text: str) -> bool:
@@ -71,12 +94,14 @@ def lost_parts(source: str, translation: str, *, numbers: Numbers = "all") -> li
         translation: of the text.
         numbers: which are looked at. All numbers include what may be an amount of dollars or a placeholder, such as
             "$1". Exact ones have at least three digits, no separators, and no two zeros at their end: others may be
-            written in words, as times of day and round numbers are.
+            written in words, as times of day and round numbers are. Amounts such as "5 €" are exact, too, and then need
+            their sign.
     """
     if not _may_have_parts(source):
         return []
-    needed = _parts(source)
-    found = Counter(key for key, _, _ in _parts(translation))
+    signs = numbers == "exact"
+    needed = _parts(source, signs=signs)
+    found = Counter(key for key, _, _ in _parts(translation, signs=signs))
     lost = []
     for key, part, is_number in needed:
         if found[key] > 0:
@@ -94,30 +119,37 @@ def protected_matches(text: str) -> list[re.Match[str]]:
     """Return matches of the protected parts of a text that are surely no numbers."""
     if not _may_have_parts(text):
         return []
-    return [match for match in _protected().finditer(text) if match["number"] is None and match["dollars"] is None]
+    return [match for match in _protected().finditer(text) if not _may_be_number(match)]
 
 
-def replaceable_matches(text: str) -> list[re.Match[str]]:
-    """Return matches of the parts of a text for which a word can stand in: URLs, placeholders and exact numbers.
+def replaceable_parts(text: str) -> list[Part]:
+    """Return the parts of a text for which a word can stand in: URLs, placeholders, exact numbers and amounts.
 
-    Their groups `of_number` and `number` have placeholders of numbers, and numbers, which stand apart from letters.
+    Numbers stand apart from letters.
     """
     if not _may_have_parts(text):
         return []
     return [
-        match
+        Part(match.start(), match[0], match["replaceable"] is None or match["of_number"] is not None)
         for match in _protected().finditer(text)
-        if match["replaceable"] is not None or (match["number"] is not None and _stands_apart(match))
+        if match["replaceable"] is not None or _is_exact_number(match)
     ]
 
 
-def _stands_apart(match: re.Match[str]) -> bool:
+def _may_be_number(match: re.Match[str]) -> bool:
+    return match["amount"] is not None or match["dollars"] is not None or match["number"] is not None
+
+
+def _is_exact_number(match: re.Match[str]) -> bool:
+    is_exact = match["amount"] is not None or (match["number"] is not None and _is_exact(match[0]))
     around = match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
-    return _is_exact(match[0]) and not any(character.isalpha() or character in "-/" for character in around)
+    return is_exact and not any(character.isalpha() or character in "-/" for character in around)
 
 
 def _is_exact(number: str) -> bool:
-    return len(number) >= _LEAST_EXACT and number.isdecimal() and not number.endswith("00")
+    if number.isdecimal():
+        return len(number) >= _LEAST_EXACT and not number.endswith("00")
+    return _AMOUNT_SIGN.search(number) is not None
 
 
 def protected_spans(text: str) -> list[tuple[int, int]]:
@@ -150,18 +182,25 @@ def _protected() -> re.Pattern[str]:
     replaceable = "|".join(
         (_URL, _EMAIL, _DOMAIN, _FILE, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER})", _FORMAT, _VARIABLE)
     )
-    return re.compile(f"(?P<replaceable>{replaceable})|{_TAG}|{_SYMBOLS}|(?P<dollars>{_DOLLARS})|(?P<number>{_NUMBER})")
+    amounts = f"(?P<amount>{_AMOUNT})|(?P<dollars>{_DOLLARS})|(?P<number>{_NUMBER})"
+    return re.compile(f"(?P<replaceable>{replaceable})|{_TAG}|{_SYMBOLS}|{amounts}")
 
 
-def _is_often_spelled_out(number: str) -> bool:
+def _is_often_spelled_out(part: str) -> bool:
+    number = _AMOUNT_SIGN.sub("", part).strip()
     return len(number) <= 2 and number.isdecimal() and int(number) <= _SPELLED_OUT
 
 
-def _parts(text: str) -> list[tuple[str, str, bool]]:
-    """Return the protected parts of a text: the form in which each is compared, itself, whether it may be a number."""
-    return [
-        (match[0], match[0], match["dollars"] is not None)
-        if match["number"] is None
-        else ("".join(filter(str.isdecimal, match[0])), match[0], True)
-        for match in _protected().finditer(text)
-    ]
+def _parts(text: str, *, signs: bool) -> list[tuple[str, str, bool]]:
+    """Return the protected parts of a text: the form in which each is compared, itself, whether it may be a number.
+
+    `signs` says whether the sign of an amount is compared.
+    """
+    return [(_key(match, signs=signs), match[0], _may_be_number(match)) for match in _protected().finditer(text)]
+
+
+def _key(match: re.Match[str], *, signs: bool) -> str:
+    if match["amount"] is None and match["number"] is None:
+        return match[0]
+    sign = _AMOUNT_SIGN.findall(match[0]) if signs else []
+    return "".join([*sign, *filter(str.isdecimal, match[0])])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from pocketmt.sentences.protected import replaceable_matches
+from pocketmt.sentences.protected import Part, replaceable_parts
 
 # In the order of the first try, and of the second.
 _NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
@@ -38,8 +38,10 @@ class StandIn(NamedTuple):
         return [match.span() for match in re.finditer(f"(?<![{_NAME_LETTERS}]){self.word}{end}", text)]
 
 
-def with_stand_ins(text: str, reserved: str = "", attempt: int = 0) -> tuple[str, list[StandIn]]:
-    """Return a text with stand-ins for its URLs, placeholders and numbers; none if it has too many of these.
+def with_stand_ins(
+    text: str, reserved: str = "", attempt: int = 0, unknown: Sequence[Part] = ()
+) -> tuple[str, list[StandIn]]:
+    """Return a text with stand-ins for its URLs, placeholders, numbers and unknown words; none if it has too many.
 
     A number stands for a number or its placeholder, a year for a year, and a name for anything else, in capitals where
     the rest of the text is. Tags, symbols and numbers up to 12 stay as they are.
@@ -48,10 +50,11 @@ def with_stand_ins(text: str, reserved: str = "", attempt: int = 0) -> tuple[str
         text: any text.
         reserved: a text whose words are not taken.
         attempt: from 0 to TRIES - 1; others take other words.
+        unknown: further parts, such as words with unknown characters; those that touch others are left out.
     """
-    matches = replaceable_matches(text)
-    ends = [0, *(match.end() for match in matches)]
-    between = [text[end : match.start()] for end, match in zip(ends, matches, strict=False)]
+    parts = _apart(replaceable_parts(text), unknown)
+    ends = [0, *(part.end for part in parts)]
+    between = [text[end : part.start] for end, part in zip(ends, parts, strict=False)]
     rest = text[ends[-1] :]
     around = "".join([*between, rest])
     in_capitals = around.isupper()
@@ -59,22 +62,31 @@ def with_stand_ins(text: str, reserved: str = "", attempt: int = 0) -> tuple[str
     taken = f"{text} {reserved}"
     words: dict[tuple[str, ...], Iterator[str]] = {}
     found: list[StandIn] = []
-    for match in matches:
-        kind = _words_for(match)[attempt]
+    for part in parts:
+        kind = _words_for(part)[attempt]
         free = (each for word in kind if (each := word.upper() if in_capitals else word) not in taken)
         word = next(words.setdefault(kind, free), None)
         if word is None:
             return text, []
-        is_genitive = re.match(r"['’]s\b", text[match.end() : match.end() + 3]) is not None
-        found.append(StandIn(word, match[0], is_genitive, added))
+        is_genitive = re.match(r"['’]s\b", text[part.end : part.end + 3]) is not None
+        found.append(StandIn(word, part.text, is_genitive, added))
     replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))
     return "".join([*replaced, rest]), found
 
 
-def _words_for(match: re.Match[str]) -> tuple[tuple[str, ...], ...]:
-    if _YEAR.fullmatch(match[0]):
+def _apart(parts: Sequence[Part], others: Sequence[Part]) -> list[Part]:
+    """Return parts of a text with those of the others that touch none of them, in their order."""
+    places = [
+        *parts,
+        *(each for each in others if all(each.end < part.start or part.end < each.start for part in parts)),
+    ]
+    return sorted(places)
+
+
+def _words_for(part: Part) -> tuple[tuple[str, ...], ...]:
+    if _YEAR.fullmatch(part.text):
         return _YEARS
-    return _NAMES if match["number"] is None and match["of_number"] is None else _NUMBERS
+    return _NUMBERS if part.is_of_number else _NAMES
 
 
 def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:

@@ -39,8 +39,13 @@ const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amou
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
 const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
+// Amounts of money, but not dollars, which languages write as words more often.
+const CURRENCIES = "£¥\\u20a0-\\u20c0";
+const AMOUNT = `[${CURRENCIES}][ \\u00a0\\u202f]?(?:${NUMBER})|(?:${NUMBER})[ \\u00a0\\u202f]?[${CURRENCIES}]`;
 const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
-const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`, "gu");
+const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
+const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
+const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
 const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
 const SUFFIX = new RegExp(`['’][${WORD}]+`, "uy"); // such as the 's of a genitive
@@ -54,13 +59,14 @@ export function hasWords(text: string): boolean {
 /**
  * Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice.
  *
- * @param numbers whether exact numbers are looked at: of three digits or more, without separators and two zeros at their end.
+ * @param numbers whether exact numbers are looked at: of three digits or more, without separators and two zeros at their end,
+ * and amounts with a sign but that of dollars.
  */
 export function losesParts(source: string, translation: string, numbers: boolean): boolean {
-  const needed = allParts(source);
+  const needed = allParts(source, numbers);
   if (needed.length === 0) return false;
   const found = new Map<string, number>();
-  for (const { key } of allParts(translation)) found.set(key, (found.get(key) ?? 0) + 1);
+  for (const { key } of allParts(translation, numbers)) found.set(key, (found.get(key) ?? 0) + 1);
   return needed.some((part) => {
     const count = found.get(part.key) ?? 0;
     found.set(part.key, count - 1);
@@ -106,19 +112,21 @@ export function protectedParts(text: string): Part[] {
   return allParts(text).filter(({ mayBeNumber }) => !mayBeNumber);
 }
 
-/** The parts of a text for which a word can stand in: URLs, placeholders, and exact numbers apart from letters. */
+/** The parts of a text for which a word can stand in: URLs, placeholders, exact numbers and amounts apart from letters. */
 export function replaceableParts(text: string): Part[] {
   return allParts(text).filter(({ isReplaceable }) => isReplaceable);
 }
 
-function allParts(text: string): Part[] {
+/** The protected parts of a text; `signs` says whether the sign of an amount is compared. */
+function allParts(text: string, signs = false): Part[] {
   if (!MARKS.test(text)) return [];
   return [...text.matchAll(PROTECTED)].map(({ 0: found, index: start, groups }) => {
-    const isNumber = groups?.["number"] !== undefined;
+    const isNumber = groups?.["number"] !== undefined || groups?.["amount"] !== undefined;
+    const sign = signs ? (found.match(AMOUNT_SIGN) ?? []).join("") : "";
     return {
       text: found,
       start,
-      key: isNumber ? found.replace(/\P{Nd}/gu, "") : found,
+      key: isNumber ? sign + found.replace(/\P{Nd}/gu, "") : found,
       mayBeNumber: isNumber || groups?.["dollars"] !== undefined,
       isReplaceable: groups?.["replaceable"] !== undefined || (isNumber && standsApart(text, start, found)),
       isOfNumber: isNumber || groups?.["ofNumber"] !== undefined,
@@ -134,7 +142,7 @@ function standsApart(text: string, start: number, number: string): boolean {
 
 /** Whether a number is rarely written as words or with separators. */
 function isExact(number: string): boolean {
-  return /^\p{Nd}{3,}$/u.test(number) && !number.endsWith("00");
+  return /^\p{Nd}+$/u.test(number) ? /^\p{Nd}{3}/u.test(number) && !number.endsWith("00") : number.match(AMOUNT_SIGN) !== null;
 }
 
 function isPunctuation(character: string): boolean {

@@ -16,6 +16,9 @@ const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
 // A genitive may have its s without an apostrophe, as in German.
 const GENITIVE = new RegExp(`^['’]s(?![${WORD}])`, "u");
 
+/** A part of a text for which a word can stand in. */
+export type Place = Pick<Part, "text" | "start" | "isOfNumber">;
+
 /** A word, and the part of a text in whose place it stands. */
 export interface StandIn {
   readonly word: string;
@@ -27,13 +30,14 @@ export interface StandIn {
 }
 
 /**
- * A text with stand-ins for its URLs, placeholders and numbers, in capitals where the rest of the text is; undefined if it has
- * none or too many of these. Numbers up to 12 stay.
+ * A text with stand-ins for its URLs, placeholders, numbers and unknown words, in capitals where the rest of the text is;
+ * undefined if it has none or too many of these. Numbers up to 12 stay.
  *
  * @param attempt from 0 to TRIES - 1; others take other words.
+ * @param unknown further parts, such as words with unknown characters; those that touch others are left out.
  */
-export function withStandIns(text: string, attempt: number): { text: string; standIns: StandIn[] } | undefined {
-  const parts = replaceableParts(text);
+export function withStandIns(text: string, attempt: number, unknown: readonly Place[] = []): { text: string; standIns: StandIn[] } | undefined {
+  const parts = apart(replaceableParts(text), unknown);
   if (parts.length === 0) return undefined;
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends[ends.length - 1])];
@@ -48,13 +52,24 @@ export function withStandIns(text: string, attempt: number): { text: string; sta
     free.set(kind, words);
     const word = words.shift();
     if (word === undefined) return undefined;
-    const end = ends[index + 1] as number;
-    standIns.push({ word, part: part.text, isGenitive: GENITIVE.test(text.slice(end, end + 3)), added });
+    const after = ends[index + 1] as number;
+    standIns.push({ word, part: part.text, isGenitive: GENITIVE.test(text.slice(after, after + 3)), added });
   }
   return { text: between.map((before, index) => before + (standIns[index]?.word ?? "")).join(""), standIns };
 }
 
-function wordsFor({ text, isOfNumber }: Part): string[] {
+/** Parts of a text with those of the others that touch none of them, in their order. */
+function apart(parts: readonly Place[], others: readonly Place[]): Place[] {
+  const touches = (one: Place, other: Place): boolean => end(one) >= other.start && end(other) >= one.start;
+  const added = others.filter((each) => !parts.some((part) => touches(each, part)));
+  return [...parts, ...added].sort((one, other) => one.start - other.start);
+}
+
+function end({ start, text }: Place): number {
+  return start + text.length;
+}
+
+function wordsFor({ text, isOfNumber }: Place): string[] {
   if (YEAR.test(text)) return YEARS;
   return isOfNumber ? NUMBERS : NAMES;
 }

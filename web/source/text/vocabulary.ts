@@ -54,6 +54,11 @@ export class Vocabulary {
     return id < 0 ? null : id;
   }
 
+  /** All pieces, in the order of their ids. */
+  get pieces(): readonly string[] {
+    return this.stored.pieces ?? this.processor.model.pieces;
+  }
+
   /** A line with its white space as single spaces, and in Unicode form NFKC without invisible characters if the vocabulary says so. */
   normalize(line: string): string {
     if (!this.stored.nfkc) return splitWords(line).join(" ");

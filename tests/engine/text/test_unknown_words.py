@@ -1,0 +1,116 @@
+"""Words that the vocabulary of the source lacks: unknown characters, acronyms, and words in capitals for stress."""
+
+import pytest
+
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.unknown_words import UnknownWords
+from pocketmt.model_file import open_model
+from pocketmt.text.vocabulary import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def everyday() -> Translator:
+    return Translator("everyday-en-de")
+
+
+@pytest.fixture(scope="module")
+def unknown_words() -> UnknownWords:
+    with open_model(resolve_model("everyday-en-de")) as file:
+        return UnknownWords(Vocabulary(file.vocabulary()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My name is Łukasz.", ["Łukasz"]),
+        ("Łukasz's dog", ["Łukasz"]),
+        ("I live in São Paulo now.", ["São Paulo"]),  # which has "ã", but only as a piece of its own
+        ("Yesterday Zoë and Dvořák met Tom.", ["Zoë", "Dvořák"]),
+        ("Click [Save] or `ls`, please.", ["[Save]", "`ls`"]),
+        ("AT&T and R&D", ["AT&T", "R&D"]),
+        ("Johnson & Johnson, salt & pepper", ["Johnson & Johnson"]),
+        ("I like C++ and C# here", ["C++", "C#"]),
+        ("NASA and the BBC2", ["NASA", "BBC2"]),
+        ("HE LEFT NASA", []),
+        ("It is 5 PM in World War II, in the USA", []),
+        ("This is VERY important, said Tom", []),
+        ("See http://a.b/NASA, {NASA} and <BR/>.", []),
+        ("私はŁukaszです", ["Łukasz"]),
+        ("私は行きます", []),
+        ("I am here.", []),
+        ("", []),
+    ],
+)
+def test_words_that_the_vocabulary_lacks(unknown_words: UnknownWords, text: str, expected: list[str]) -> None:
+    found = unknown_words.find(text, "en")
+    assert [part.text for part in found] == expected
+    assert all(text[part.start : part.end] == part.text for part in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("This is VERY important.", "This is very important."),
+        ("STOP right there!", "Stop right there!"),
+        ("“NEVER say that”", "“Never say that”"),
+        ("The US and the BBC", "The US and the BBC"),
+        ("THIS IS VERY IMPORTANT", "THIS IS VERY IMPORTANT"),
+        ("See {VERY} and http://a.b/VERY", "See {VERY} and http://a.b/VERY"),
+        ("I ẅant it", "I want it"),
+        ("I was in the USA", "I was in the USA"),
+        ("", ""),
+    ],
+)
+def test_stress_and_accents_go_where_the_vocabulary_has_the_word(
+    unknown_words: UnknownWords, text: str, expected: str
+) -> None:
+    assert unknown_words.respelled(text, "en") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "translation", "lost"),
+    [
+        ("I am Łukasz", "Ich bin Stippen", True),
+        ("I am Łukasz", "Ich bin Łukasz", False),
+        ("I am Ōsaka", "Ich bin Osaka", False),
+        ("NASA is here", "NASEN ist hier", True),
+        ("NASA is here", "Die NASA ist hier", False),
+        ("Where is the ATM?", "Wo ist der Geldautomat?", False),
+        ("The ATM of NASA", "Der Automat der NASA", False),
+        ("AT&T is here", "Die Firma ist hier", True),
+    ],
+)
+def test_acronyms_may_become_words(unknown_words: UnknownWords, text: str, translation: str, lost: bool) -> None:
+    assert unknown_words.is_lost(text, translation, "en") == lost
+
+
+def test_translations_keep_unknown_words(everyday: Translator) -> None:
+    found = everyday.translate(["My name is Łukasz.", "I live in São Paulo. I love AT&T.", "I love Tom."])
+    assert "Łukasz" in found[0] and "São Paulo" in found[1] and "AT&T" in found[1]
+    assert found[2] == everyday.translate(["I love Tom."], protect=False)[0]
+    assert "Łukasz" not in everyday.translate(["My name is Łukasz."], protect=False)[0]
+    [[detailed]] = everyday.translate_detailed(["My name is Łukasz."])
+    assert detailed.text == found[0] and detailed.alignment is not None
+    links = [
+        (detailed.alignment.source_words[a], detailed.alignment.target_words[b])
+        for a, b in detailed.alignment.word_links()
+    ]
+    assert ("Łukasz.", "Łukasz.") in links
+
+
+def test_stress_is_left_out_unless_terms_or_a_prefix_need_it(everyday: Translator) -> None:
+    assert everyday.translate(["This is VERY important."]) == everyday.translate(["This is very important."])
+    [with_term] = everyday.translate(["This is VERY good."], terms={"VERY": "SEHR"}, check=False)
+    assert "SEHR" in with_term
+
+
+@pytest.mark.parametrize(
+    "text", ["`" * 40_000, "[a" * 20_000, "A&" * 20_000, "A & " * 10_000, "Ł " * 20_000, "AB" * 20_000]
+)
+def test_hostile_text_is_searched_before_the_timeout(unknown_words: UnknownWords, text: str) -> None:
+    for each in (text, f"x {text}"):
+        parts = unknown_words.find(each, "en")
+        assert all(part.text in each for part in parts)
+        assert len(unknown_words.respelled(each, "en")) == len(each)
+        unknown_words.is_lost(each, each, "en")
