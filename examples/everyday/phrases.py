@@ -39,6 +39,7 @@ class Phrase(NamedTuple):
     target: str
 
     def lower(self) -> "Phrase":
+        """Return the phrase in lower case."""
         return Phrase(self.source.lower(), self.target.lower())
 
     def capitalized(self) -> "Phrase":
@@ -132,29 +133,42 @@ def _is_alone(words: Sequence[str], start: int, end: int) -> bool:
     return not any(word[0].isalnum() for word in around)
 
 
-def phrases(source: Side, target: Side) -> list[Phrase]:
-    """Return the phrases of a text with their most frequent translations, in their usual case.
+class PhraseCounts:
+    """How often phrases and their translations occur in a text, without regard to case.
 
-    Of a phrase that often stands alone, only these occurrences count.
+    Attributes:
+        counts: of all occurrences.
+        alone: of those that stand alone.
     """
-    counts: Counter[Phrase] = Counter()
-    alone: Counter[Phrase] = Counter()
-    written: dict[Phrase, Counter[Phrase]] = {}
-    aligner = Aligner(source, target)
-    for one, other, source_ids, target_ids in zip(
-        source.sentences, target.sentences, source.ids, target.ids, strict=True
-    ):
-        if not 0 < len(one) <= LONGEST_SENTENCE or not 0 < len(other) <= LONGEST_SENTENCE:
-            continue
-        for found in find_phrases(one, other, aligner.links(source_ids, target_ids)):
+
+    def __init__(self, source: Side, target: Side) -> None:
+        self.counts: Counter[Phrase] = Counter()
+        self.alone: Counter[Phrase] = Counter()
+        self._written: dict[Phrase, Counter[Phrase]] = {}
+        aligner = Aligner(source, target)
+        sentences = zip(source.sentences, target.sentences, strict=True)
+        for (one, other), ids in zip(sentences, zip(source.ids, target.ids, strict=True), strict=True):
+            if 0 < len(one) <= LONGEST_SENTENCE and 0 < len(other) <= LONGEST_SENTENCE:
+                self._add(find_phrases(one, other, aligner.links(*ids)))
+
+    def _add(self, phrases: Iterable[Found]) -> None:
+        for found in phrases:
             lower = found.phrase.lower()
-            counts[lower] += 1
-            alone[lower] += found.is_alone
+            self.counts[lower] += 1
+            self.alone[lower] += found.is_alone
             if found.is_within:
-                written.setdefault(lower, Counter())[found.phrase] += 1
-    best = {**_frequent(counts), **_frequent(alone)}
-    chosen = (best[phrase] for phrase in sorted(best))
-    return [written[each].most_common(1)[0][0] if each in written else each for each in chosen]
+                self._written.setdefault(lower, Counter())[found.phrase] += 1
+
+    def best(self) -> list[Phrase]:
+        """Return the phrases with their most frequent translations, in their usual case.
+
+        Of a phrase that often stands alone, only these occurrences count.
+        """
+        best = {**_frequent(self.counts), **_frequent(self.alone)}
+        return [self._as_written(best[source]) for source in sorted(best)]
+
+    def _as_written(self, phrase: Phrase) -> Phrase:
+        return self._written[phrase].most_common(1)[0][0] if phrase in self._written else phrase
 
 
 def _frequent(counts: "Counter[Phrase]") -> dict[str, Phrase]:
@@ -193,9 +207,9 @@ def main() -> int:
     options = parser.parse_args()
     try:
         pairs = list(read_pairs(options.source, options.target))
-        found = phrases(Side(source for source, _ in pairs), Side(target for _, target in pairs))
+        counts = PhraseCounts(Side(source for source, _ in pairs), Side(target for _, target in pairs))
         with write_together(*options.output) as (source, target):
-            for phrase in training_pairs(found):
+            for phrase in training_pairs(counts.best()):
                 source.write(f"{phrase.source}\n".encode())
                 target.write(f"{phrase.target}\n".encode())
     except PocketMTError as error:

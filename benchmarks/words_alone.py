@@ -1,0 +1,120 @@
+"""Scores models on words and phrases that are lines of their own, as labels are.
+
+    python -m benchmarks.words_alone --languages en-de 'name=MODEL' 'another=MODEL'
+
+The phrases are those of the validation text of Tatoeba, or with --final of the test set, by word alignments over that
+and the training text. A translation is right if it is linked to the phrase at least twice in these texts; case and a
+final mark do not count. A phrase is known if the training text has it often enough for `examples.everyday.phrases`.
+Translations are by beam 4.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from benchmarks.command import run
+from benchmarks.data import corpus
+from benchmarks.markdown import markdown_table
+from benchmarks.record_files import write_record
+from benchmarks.spellings import REFERENCES
+from examples.everyday.phrases import PhraseCounts, Side
+from pocketmt.engine import Translator
+from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column
+
+SEED: Final = 1
+LARGEST_GROUP: Final = 1_000  # phrases; of more, some are drawn
+LEAST_LINKS: Final = 2  # of a right translation
+COLUMNS: Final = [
+    "model",
+    "group",
+    "phrases:,",
+    "right:.1%",
+]
+
+
+class Group(NamedTuple):
+    """Phrases of a kind.
+
+    Attributes:
+        name: of the kind.
+        right: the right translations of each phrase, in lower case.
+    """
+
+    name: str
+    right: dict[str, set[str]]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Score, write the record, print its rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", metavar="NAME=MODEL", help="what a row calls a model, and its file")
+    parser.add_argument("--languages", choices=REFERENCES, required=True, help="direction of translation")
+    parser.add_argument("--final", action="store_true", help="use the test set, not the validation text")
+    parser.add_argument("--output", type=Path, help="the record (default: none)")
+    options = parser.parse_args(arguments)
+    origin = provenance()
+    part = "test" if options.final else "val"
+    groups = list(phrase_groups(options.languages, part))
+    rows = []
+    for model in options.models:
+        name, _, file = model.partition("=")
+        translator = Translator(file)
+        rows += [{"model": name, **scored(translator, group)} for group in groups]
+    if options.output:
+        write_record({"rows": rows, "part": part, "seed": SEED, "provenance": origin}, options.output)
+    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
+    return 0
+
+
+def phrase_groups(languages: str, part: str) -> Iterator[Group]:
+    """Yield the known and the new words and phrases of a text; words that do not begin with a letter are no phrases."""
+    source_name, reference_names = REFERENCES[languages]
+    evaluated = [pair for name in reference_names for pair in _pairs(source_name, name, part)]
+    training = _pairs(source_name, languages.partition("-")[2], "train")
+    known = {phrase.source.lower() for phrase in _counts(training).best()}
+    right: dict[str, set[str]] = {}
+    for phrase, links in _counts([*training, *evaluated]).counts.items():
+        if links >= LEAST_LINKS:
+            right.setdefault(phrase.source, set()).add(phrase.target)
+    found = sorted({phrase.source for phrase in _counts(evaluated).counts} & right.keys())
+    draw = random.Random(SEED)
+    for words, name in ((True, "words"), (False, "phrases")):
+        for is_known in (True, False):
+            group = [each for each in found if (" " not in each) == words and (each in known) == is_known]
+            drawn = sorted(draw.sample(group, min(len(group), LARGEST_GROUP)))
+            yield Group(f"{'known' if is_known else 'new'} {name}", {each: right[each] for each in drawn})
+
+
+def _counts(pairs: Sequence[tuple[str, str]]) -> PhraseCounts:
+    return PhraseCounts(Side(source for source, _ in pairs), Side(target for _, target in pairs))
+
+
+def _pairs(source: str, target: str, part: str) -> list[tuple[str, str]]:
+    sides = (_lines(part, source), _lines(part, target))
+    return list(zip(*sides, strict=True))
+
+
+def _lines(part: str, name: str) -> list[str]:
+    folder = corpus("tatoeba")
+    path = folder / f"{part}.{name}"
+    path = path if path.exists() else folder / f"{part}.{name[:2]}"  # The training text has one side a language.
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def scored(translator: Translator, group: Group) -> dict[str, Any]:
+    """Return the number of phrases of a group, and the share of them whose translations are right."""
+    phrases = list(group.right)
+    translations = translator.translate(phrases, beam_size=4, check=False)
+    right = sum(
+        translation.lower().rstrip(".!?") in group.right[phrase]
+        for phrase, translation in zip(phrases, translations, strict=True)
+    )
+    return {"group": group.name, "phrases": len(phrases), "right": right / max(len(phrases), 1)}
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
