@@ -1,4 +1,4 @@
-"""Scores models on words and phrases that are lines of their own, as labels are.
+"""Scores models on words and phrases that stand alone on a line, as labels do.
 
     python -m benchmarks.words_alone --languages en-de 'name=MODEL' 'another=MODEL'
 

@@ -1,4 +1,4 @@
-"""Counts warnings about complete translations: human translations, and those of the bundled models on val.
+"""Counts warnings about complete translations: human translations, and those of the bundled models of their `val`.
 
     python -m benchmarks.sentence_splitting.checks
 
@@ -17,6 +17,7 @@ from benchmarks.command import run
 from benchmarks.data import corpus
 from benchmarks.markdown import markdown_table
 from benchmarks.record_files import write_record
+from benchmarks.sentence_splitting.joined import validation_text
 from pocketmt.engine import Translator, bundled_models
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
@@ -81,9 +82,10 @@ def _news(language: str) -> list[str]:
 
 
 def _of_models() -> Iterator[tuple[str, list[str], list[str]]]:
-    sources = _lines(corpus("multi30k") / "val.en")
     for name in bundled_models():
-        yield f"val by {name}", sources, Translator(name).translate(sources, beam_size=4, check=False)
+        translator = Translator(name)
+        sources = validation_text(name, translator.languages[0])
+        yield f"val by {name}", sources, translator.translate(sources, beam_size=4, check=False)
 
 
 def _lines(path: Path) -> list[str]:

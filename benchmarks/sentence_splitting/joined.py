@@ -41,15 +41,16 @@ def main(arguments: Sequence[str]) -> int:
     rows: list[dict[str, Any]] = []
     for name in bundled_models():
         translator = Translator(name)
-        rows += joined_rows(name, translator, _sentences(name, translator.languages[0]))
+        rows += joined_rows(name, translator, validation_text(name, translator.languages[0])[:SENTENCES])
     write_record({"rows": rows, "sentences": SENTENCES, "provenance": origin}, options.output)
     print(markdown_table(rows, [Column.parse(column) for column in rows[0]]))
     return 0
 
 
-def _sentences(name: str, language: str) -> list[str]:
+def validation_text(name: str, language: str) -> list[str]:
+    """Return the lines of a language that suit a bundled model."""
     folder, files = TEXTS[name.partition("-")[0]]
-    return (corpus(folder) / files[language]).read_text(encoding="utf-8").splitlines()[:SENTENCES]
+    return (corpus(folder) / files[language]).read_text(encoding="utf-8").splitlines()
 
 
 def joined_rows(name: str, translator: Translator, sentences: Sequence[str]) -> Iterator[dict[str, Any]]:

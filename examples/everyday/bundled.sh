@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in six rounds, from the root of the repository and in about thirteen
+# Makes the two bundled models of everyday sentences in seven rounds, from the root of the repository and in about fourteen
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -9,6 +9,7 @@ third=$build/third
 fourth=$build/fourth
 fifth=$build/fifth
 sixth=$build/sixth
+seventh=$build/seventh
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -38,20 +39,26 @@ continued() {
 }
 # in_8_bits MODEL OUTPUT OPTION...
 in_8_bits() { made "$2" pocketmt compress "$1" 8bit --entropy-coding "${terms[@]}" "${@:3}" -o "$2"; }
+# phrases LANGUAGES: words and phrases of the pairs with their translations.
+phrases() {
+    local source=${1%-*} target=${1#*-}
+    made "$fifth/phrases-$1.$target" python -m examples.everyday.phrases "$tatoeba/train.$source" "$tatoeba/train.$target" \
+        -o "$fifth/phrases-$1.$source" "$fifth/phrases-$1.$target"
+}
 # widened LANGUAGES: the model of the third round with twice the feed-forward nodes.
 widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
         --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
 }
-# bundled LANGUAGES DESCRIPTION: the model of the sixth round in 8 and in 4 bits.
+# bundled LANGUAGES DESCRIPTION: the model of the seventh round in 8 and in 4 bits.
 bundled() {
-    in_8_bits "$sixth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
-    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$sixth/$1.pocketmt" \
-        affine4-distilled --configuration "examples/everyday/pocket-$1-varied.toml" --precision bfloat16-mixed \
+    in_8_bits "$seventh/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
+    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$seventh/$1.pocketmt" \
+        affine4-distilled --configuration "examples/everyday/pocket-$1-phrases.toml" --precision bfloat16-mixed \
         --entropy-coding "${terms[@]}" --description "$2" -o "$build/everyday-$1.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth
+mkdir -p $second $third $fourth $fifth $sixth $seventh
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -92,5 +99,11 @@ continued $fourth/everyday-de-en-8bit.pocketmt de-en $fifth $fifth continued 750
 # Sixth round: the same texts, at half the rate.
 continued $fifth/en-de.pocketmt en-de $fifth $sixth continued-at-half-rate 5000 varied
 continued $fifth/de-en.pocketmt de-en $fifth $sixth continued-at-half-rate 5000 varied
+
+# Seventh round: words and phrases as well.
+phrases en-de
+phrases de-en
+continued $sixth/en-de.pocketmt en-de $fifth $seventh continued-with-phrases 5000 phrases
+continued $sixth/de-en.pocketmt de-en $fifth $seventh continued-with-phrases 5000 phrases
 bundled en-de "Short everyday sentences, English to German"
 bundled de-en "Short everyday sentences, German to English"

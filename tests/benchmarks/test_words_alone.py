@@ -1,4 +1,4 @@
-"""Scores of words and phrases that are lines of their own."""
+"""Scores of words and phrases that stand alone on a line."""
 
 import json
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ def unknown_words() -> UnknownWords:
     [
         ("My name is Łukasz.", ["Łukasz"]),
         ("Łukasz's dog", ["Łukasz"]),
-        ("I live in São Paulo now.", ["São Paulo"]),  # which has "ã", but only as a piece of its own
+        ("I live in São Paulo now.", ["São Paulo"]),  # which has "ã", but in no longer piece
         ("Yesterday Zoë and Dvořák met Tom.", ["Zoë", "Dvořák"]),
         ("Click [Save] or `ls`, please.", ["[Save]", "`ls`"]),
         ("AT&T and R&D", ["AT&T", "R&D"]),
