@@ -79,6 +79,20 @@ def test_amounts_are_exact_and_need_their_sign() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "translation", "lost"),
+    [
+        ("In 2020 £5 was enough", "2020 reichten £5", []),
+        ("Das kostet 1 234,56 €", "It costs €1,234.56", []),
+        ("Das kostet 20,00 €", "It costs €20", []),
+        ("We need €5 million or £5m", "Wir brauchen Geld", []),
+        ("I have 12 345 678,90 €.", "Ich habe nichts", ["12 345 678,90 €"]),
+    ],
+)
+def test_amounts_are_whole(source: str, translation: str, lost: list[str]) -> None:
+    assert lost_parts(source, translation, numbers="exact") == lost
+
+
+@pytest.mark.parametrize(
     "text", ["{{a" + "|b" * 40, "1 " + "-" * 50_000, "1 " + "a-" * 25_000, "a." * 25_000, "{{" * 9000, ":a" * 25_000]
 )
 def test_hostile_text_is_searched_before_the_timeout(text: str) -> None:

@@ -54,7 +54,7 @@ def test_amounts_have_numbers_in_their_place() -> None:
     replaced, [stand_in] = with_stand_ins("It costs 5 € a month, and $5 a day.")
     assert stand_in.part == "5 €"
     assert replaced == f"It costs {stand_in.word} a month, and $5 a day."
-    assert with_stand_ins("the 5-€ note")[1] == []
+    assert with_stand_ins("the 5-€ note, £5m, 5 £10 notes, €5 million")[1] == []
 
 
 def test_unknown_words_have_stand_ins_unless_they_touch_others() -> None:
@@ -63,6 +63,7 @@ def test_unknown_words_have_stand_ins_unless_they_touch_others() -> None:
     replaced, stand_ins = with_stand_ins(text, unknown=unknown)
     assert [each.part for each in stand_ins] == ["Łukasz", "{x}"]
     assert replaced == "{} and {}Zoë".format(*(each.word for each in stand_ins))
+    assert with_stand_ins(text, unknown=[Part(0, "Łukasz")] * 13) == (text, [])
 
 
 def test_another_attempt_takes_other_words() -> None:

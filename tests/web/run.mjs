@@ -75,7 +75,8 @@ const kinds = {
     const words = new UnknownWords(vocabulary(path, true));
     return lines.map((line, index) => {
       const found = words.find(line, language).map(({ start, text }) => [[...line.slice(0, start)].length, text]);
-      return [found, words.respelled(line, language), words.isLost(line, lines[(index + 1) % lines.length], language)];
+      const lost = words.lost(line, lines[(index + 1) % lines.length], language);
+      return [found, words.respelled(line, language), lost.map(({ text }) => text)];
     });
   },
   spans: async ({ lines, language, protect }) =>

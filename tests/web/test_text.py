@@ -196,7 +196,7 @@ def test_segments_are_those_of_python(tmp_path: Path, normalization: Literal["nf
 
 PARTS = [
     *("Łukasz", "NASA", "São", "Paulo", "R&D", "C++", "C#", "[Save]", "`ls`", "&", "VERY", "STOP", "5", "PM", "II"),
-    *("naïve", "Ōsaka", "{NASA}", "http://a.b/VERY", "<BR/>", "Tom", "I", "ÉTÉ"),
+    *("1+1", "WHO", "50", "€", "naïve", "Ōsaka", "{NASA}", "http://a.b/VERY", "<BR/>", "Tom", "I", "ÉTÉ"),
 ]
 
 
@@ -214,7 +214,7 @@ def test_unknown_words_are_those_of_python(tmp_path: Path, language: str) -> Non
         [
             [[part.start, part.text] for part in words.find(line, language)],
             words.respelled(line, language),
-            words.is_lost(line, lines[(index + 1) % len(lines)], language),
+            [part.text for part in words.lost(line, lines[(index + 1) % len(lines)], language)],
         ]
         for index, line in enumerate(lines)
     ]
@@ -222,5 +222,5 @@ def test_unknown_words_are_those_of_python(tmp_path: Path, language: str) -> Non
     [found] = run_jobs([job])
     assert found["result"] == expected
     assert sum(bool(parts) for parts, _, _ in expected) > 300
-    assert sum(lost for _, _, lost in expected) > 100
+    assert sum(bool(lost) for _, _, lost in expected) > 100
     assert sum(text != line for line, (_, text, _) in zip(lines, expected, strict=True)) > 100

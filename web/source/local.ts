@@ -135,7 +135,7 @@ export class LocalTranslator {
   /** Whether a translation lacks a protected part of a line, or a word that the vocabulary lacks. `numbers` is that of `losesParts`. */
   private loses(line: string, translation: string, numbers: boolean, { languages }: Job): boolean {
     const loses = losesParts(line, translation, numbers);
-    return loses || (numbers && this.unknownWords.isLost(line, translation, languages.sentences));
+    return loses || (numbers && this.unknownWords.lost(line, translation, languages.sentences).length > 0);
   }
 
   /** The sentences of a line, and the spaces before, between and after them; undefined if there is only one. */
@@ -158,7 +158,8 @@ export class LocalTranslator {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const replaced = remaining.flatMap((place) => {
         const [named, line] = texts.get(place) as [string, string];
-        const found = withStandIns(line, attempt, this.unknownWords.find(line, job.languages.sentences));
+        const words = this.unknownWords.lost(line, translated[place] as string, job.languages.sentences);
+        const found = withStandIns(line, attempt, words) ?? withStandIns(line, attempt);
         return found === undefined ? [] : [{ place, text: named + found.text, standIns: found.standIns }];
       });
       const withNames = replaced.map(({ text }) => this.divide(text, job, false));

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from pocketmt.sentences.protected import WORD_WITH_SPACES
 from pocketmt.text.vocabulary import SPACE
@@ -127,6 +127,41 @@ def join_alignments(parts: Sequence[Alignment], apart: Sequence[bool] | None = N
         source += part.source_pieces
         target += part.target_pieces
     return Alignment(tuple(source), tuple(target), tuple(attention), tuple(starts[0]), tuple(starts[1]))
+
+
+def divide_at_spaces(alignment: Alignment) -> Alignment:
+    """Return an alignment whose pieces with several words, such as "5 €", are divided into these.
+
+    Each word of the target has all of its piece's attention, and each word of the source an equal share.
+    """
+    source = _Divided(alignment.source_pieces, alignment.source_word_starts)
+    target = _Divided(alignment.target_pieces, alignment.target_word_starts)
+    attention: list[tuple[int, tuple[float, ...]]] = []
+    for (first, weights), copies in zip(alignment.sentence_attention, target.counts, strict=True):
+        counts = source.counts[first : first + len(weights)]
+        shares = (weight / count for weight, count in zip(weights, counts, strict=True) for _ in range(count))
+        attention += [(source.places[first], tuple(shares))] * copies
+    return Alignment(source.pieces, target.pieces, tuple(attention), source.word_starts, target.word_starts)
+
+
+class _Divided:
+    """Pieces divided into words.
+
+    Attributes:
+        pieces: afterwards.
+        counts: of the pieces that each piece became.
+        places: where each begins, and the end.
+        word_starts: afterwards.
+    """
+
+    def __init__(self, pieces: Sequence[str], word_starts: Sequence[int]) -> None:
+        divided = [WORD_WITH_SPACES.findall(piece) or [piece] for piece in pieces]
+        self.pieces = tuple(SPACE * (place > 0) + word for words in divided for place, word in enumerate(words))
+        self.counts = [len(words) for words in divided]
+        self.places = list(accumulate(self.counts, initial=0))
+        begun = {self.places[start] for start in word_starts}
+        added = (self.places[index] + place for index, count in enumerate(self.counts) for place in range(1, count))
+        self.word_starts = tuple(sorted(begun.union(added)))
 
 
 def _greatest(values: Sequence[float]) -> int:

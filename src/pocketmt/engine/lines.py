@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from pocketmt.engine.devices import TranslationModel
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
-from pocketmt.engine.protection import LineProtection
+from pocketmt.engine.protection import LineProtection, ProtectedLine
 from pocketmt.sentences import StandIn, with_parts
 from pocketmt.text.vocabulary import Vocabularies
 
@@ -52,8 +52,8 @@ class PendingLines:
             vocabularies: of the model.
             lines: to translate.
             search: how.
-            protection: of the lines. A line whose translation lacks a URL, placeholder, tag, symbol or exact number is
-                translated again, in other forms. None: it stays as it is.
+            protection: of the lines. A line whose translation lacks a URL, placeholder, tag, symbol, exact number or
+                unknown word is translated again, in other forms. None: it stays as it is.
         """
         self._model = model
         self._vocabularies = vocabularies
@@ -110,24 +110,29 @@ class PendingLines:
 
     def _checked(self, results: list[Result], kind: "_Kind[Result]") -> list[Result]:
         """Return the results of all lines, those that lost protected parts translated again; check."""
-        if self._protection is not None:
-            is_lost = self._protection.is_lost
-            texts = map(kind.text_of, results)
-            lost = [
-                index for index, (line, text) in enumerate(zip(self._lines, texts, strict=True)) if is_lost(line, text)
-            ]
-            lost = self._protect_sentences(lost, self._protection, results, kind)
-            for form, numbers in self._protection.forms if lost else ():
-                lost = [each for each in lost if is_lost(self._lines[each], kind.text_of(results[each]), numbers)]
-                given = {index: line for index in lost if (line := form(index, self._lines[index])) is not None}
-                found = kind.translate(self._pending_again([each.line for each in given.values()]))
-                for (index, line), result in zip(given.items(), found, strict=True):
-                    restored = kind.restore(result, line.stand_ins)
-                    if restored is not None:
-                        self._lines[index], results[index] = line.line, restored
+        protection = self._protection
+        if protection is not None:
+            texts = [kind.text_of(result) for result in results]
+            lost = [index for index, line in enumerate(self._lines) if protection.is_lost(line, texts[index])]
+            lost = self._protect_sentences(lost, protection, results, kind)
+            for form, whole in protection.forms if lost else ():
+                given: dict[int, ProtectedLine] = {}
+                for index in lost:
+                    line, text = self._lines[index], kind.text_of(results[index])
+                    if protection.is_lost(line, text, whole=whole) and (found := form(index, line, text)) is not None:
+                        given[index] = found
+                self._translate_again(given, results, kind)
         if self._search.checks is not None:
             self._search.checks.check(self._lines, [kind.text_of(result) for result in results])
         return results
+
+    def _translate_again(self, given: "dict[int, ProtectedLine]", results: list[Result], kind: "_Kind[Result]") -> None:
+        """Translate lines by index in another form, and keep the results that have the parts of their stand-ins."""
+        found = kind.translate(self._pending_again([each.line for each in given.values()]))
+        for (index, line), result in zip(given.items(), found, strict=True):
+            restored = kind.restore(result, line.stand_ins)
+            if restored is not None:
+                self._lines[index], results[index] = line.line, restored
 
     def _protect_sentences(
         self, lost: list[int], protection: LineProtection, results: list[Result], kind: "_Kind[Result]"

@@ -1,4 +1,4 @@
-"""Lines whose translations lost a URL, a placeholder or the like, divided so that another translation keeps it."""
+"""Lines whose translations lost a URL, a placeholder, an unknown word or the like, for another translation."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import TRIES, Numbers, Part, StandIn, lost_parts, with_stand_ins
+from pocketmt.sentences import TRIES, Part, StandIn, lost_parts, with_stand_ins
 
 
 class ProtectedLine(NamedTuple):
@@ -33,18 +33,20 @@ class LineProtection:
         # A term would change the name that stands in.
         self._reserved = "" if search.terms is None else " ".join(chain.from_iterable(search.terms.given.items()))
 
-    def is_lost(self, line: DividedLine, translation: str, numbers: Numbers = "exact") -> bool:
+    def is_lost(self, line: DividedLine, translation: str, *, whole: bool = True) -> bool:
         """Whether the translation of a line lacks a protected part, or a word that the vocabulary lacks.
 
-        `numbers` is that of `lost_parts`; these words are looked at if exact numbers are.
+        `whole` is False for a line that may be divided: at numbers, amounts and words it is not.
         """
-        if lost_parts(line.line, translation, numbers=numbers):
-            return True
-        language = self._search.languages.source
-        return numbers == "exact" and self._divider.unknown_words.is_lost(line.line, translation, language)
+        if not whole:
+            return bool(lost_parts(line.line, translation, numbers="none"))
+        return bool(lost_parts(line.line, translation, numbers="exact") or self._lost_words(line.line, translation))
 
-    def _unknown(self, text: str) -> list[Part]:
-        return self._divider.unknown_words.find(text, self._search.languages.source)
+    def _lost_words(self, text: str, translation: str) -> list[Part]:
+        # Terms replace words.
+        if self._search.terms is not None and self._search.terms.find(text):
+            return []
+        return self._divider.unknown_words.lost(text, translation, self._search.languages.source)
 
     def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
         """Return a line that joins the translations of its sentences, and these, which are lines by themselves.
@@ -72,24 +74,27 @@ class LineProtection:
         return lines, LineProtection(self._divider, sentences, search)
 
     @property
-    def forms(self) -> "list[tuple[Callable[[int, DividedLine], ProtectedLine | None], Numbers]]":
-        """What divides a line, whose index and earlier form it takes, and of which lost numbers it is for.
+    def forms(self) -> "list[tuple[Callable[[int, DividedLine, str], ProtectedLine | None], bool]]":
+        """What divides a line, whose index, earlier form and translation it takes, and whether the line stays whole.
 
         Each is tried if those before it do not help.
         """
         tries = [partial(self._with_stand_ins, attempt=attempt) for attempt in range(TRIES)]
-        return [*((form, "exact") for form in tries), (self._in_parts, "none")]
+        return [*((form, True) for form in tries), (self._in_parts, False)]
 
-    def _with_stand_ins(self, index: int, line: DividedLine, *, attempt: int) -> ProtectedLine | None:
-        """Return a line with names and numbers in place of its URLs, placeholders and numbers."""
+    def _with_stand_ins(self, index: int, line: DividedLine, translation: str, *, attempt: int) -> ProtectedLine | None:
+        """Return a line with names and numbers in place of its URLs, placeholders, numbers and lost words."""
         named, text = self._divider.named_and_text(self._lines[index])
-        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, self._unknown(text))
+        lost = self._lost_words(text, translation)
+        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, lost)
+        if not stand_ins and lost:  # perhaps too many
+            replaced, stand_ins = with_stand_ins(text, self._reserved, attempt)
         if not stand_ins:
             return None
         divided = self._divider.divide_for(named + replaced, self._search)
         return ProtectedLine(divided._replace(line=line.line), stand_ins)
 
-    def _in_parts(self, index: int, _: DividedLine) -> ProtectedLine:
+    def _in_parts(self, index: int, *_: object) -> ProtectedLine:
         """Return a line in which protected parts are copied, and the text between them is translated."""
         divided = self._divider.divide_for(self._lines[index], self._search, protect=True)
         return ProtectedLine(divided._replace(in_parts=True))

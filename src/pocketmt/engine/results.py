@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pocketmt.engine import _native
-from pocketmt.engine.alignment import Alignment, copied_alignment, join_alignments, make_alignment
+from pocketmt.engine.alignment import Alignment, copied_alignment, divide_at_spaces, join_alignments, make_alignment
 from pocketmt.engine.line_parts import DividedLine, best_text, without_added_mark
 from pocketmt.engine.options import Search
 from pocketmt.sentences import StandIn, pieces_with_parts, with_parts
@@ -187,6 +187,8 @@ def _with_parts(hypothesis: DetailedHypothesis, stand_ins: Sequence[StandIn]) ->
             source_pieces=pieces_with_parts(alignment.source_pieces, stand_ins),
             target_pieces=pieces_with_parts(alignment.target_pieces, stand_ins),
         )
+        if any(" " in stand_in.part for stand_in in stand_ins):
+            alignment = divide_at_spaces(alignment)
     return replace(hypothesis, text=text, pieces=pieces_with_parts(hypothesis.pieces, stand_ins), alignment=alignment)
 
 

@@ -2,118 +2,141 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from pocketmt.sentences.protected import Part, protected_matches
 from pocketmt.sentences.scripts import WITHOUT_SPACES
+from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.letter_case import in_lower_case
 from pocketmt.text.vocabulary import Vocabulary
 
 _LEAST_PIECES: Final = 0.75  # of a character, on average, where a vocabulary spells words by letters
-_LEAST_STRESSED: Final = 3  # letters of a word in capitals for stress: "US" and "IT" are acronyms
+_LEAST_STRESSED: Final = 4  # letters of a word in capitals for stress: shorter ones are often acronyms, such as "WHO"
 _LETTER: Final = rf"[^\W_{WITHOUT_SPACES}]"
-# A word between backquotes or brackets, two names with "&" between them, or a word such as "R&D" or "C++".
+# A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
 _WORD: Final = re.compile(
-    rf"`[^`\s]+`|\[[^\[\]\s]+\]|(?P<names>{_LETTER}+ & {_LETTER}+)|(?P<plain>{_LETTER}+(?:&{_LETTER}+)*[+#]*)"
+    rf"`[^`\s]+`|\[[^\[\]\s]+\]|(?P<sign>(?<!\w)[A-Za-z][+#]{{1,2}}(?![\w+#]))|(?P<plain>{_LETTER}+(?:&{_LETTER}+)*)"
 )
 _PLAIN_WORD: Final = re.compile(r"\w+")
-_MAY_BE_UNKNOWN: Final = re.compile(r"[^a-z0-9 .,!?'-][^a-z .,!?'-]|[^\x00-\x7f]|[`\[&+#]")
+_MAY_BE_UNKNOWN: Final = re.compile(r"[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`\[&+#]")
 _FIRST_LETTER: Final = re.compile(r"[^\W_]")
 _LATIN: Final = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _TWO_CAPITALS: Final = re.compile("[A-Z\u00c0-\u00de]{2}")
 _ROMAN_NUMERAL: Final = re.compile("[IVX]+")
 _AFTER_NUMBER: Final = re.compile(r"\d[ \u00a0]?$")
+_AND: Final = {
+    **{"cs": "a", "da": "og", "de": "und", "en": "and", "es": "y", "fi": "ja", "fr": "et", "hu": "és", "it": "e"},
+    **{"nl": "en", "no": "og", "pl": "i", "pt": "e", "ro": "și", "ru": "и", "sv": "och", "tr": "ve", "uk": "і"},
+}
 
 
 class UnknownWords:
-    """Finds the words of a text that the vocabulary of the source lacks."""
+    """Finds the words of a text that the vocabulary of the source lacks. Languages are codes of the source."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
+        self._usual: set[str] = set()  # characters that are neither unknown nor rare, of those looked at
         self._unknown: dict[str, bool] = {}  # by character
         self._frequent: set[str] | None = None  # characters of the pieces that have several
 
     def respelled(self, text: str, language: str) -> str:
         """Return a text whose unknown words have another spelling where the vocabulary has that as one piece.
 
-        It is lower case for words of at least three capitals in other text, as in "This is VERY important", and no
-        accents for words with unknown characters, as in "naïve". `language` is the code of the source.
+        It is lower case for words of at least four capitals in other text, as in "This is VERY important", and no
+        accents for words with unknown characters, as in "naïve". An unknown "&" between words becomes "and" in some
+        languages.
         """
-        if not _MAY_BE_UNKNOWN.search(text) or text.isupper():
+        if not self._may_be_unknown(text) or text.isupper():
             return text
-        return "".join(
+        spelled = "".join(
             self._other_spelling(part, language) or part[0] if isinstance(part, re.Match) else part
             for part in _words_and_text(text)
         )
+        word = _AND.get(primary_subtag(language))
+        if word is not None and " & " in spelled and self._is_unknown_character("&"):
+            spelled = spelled.replace(" & ", f" {word} ")
+        return spelled
 
     def find(self, text: str, language: str) -> list[Part]:
         """Return the words of a text with unknown characters, and its acronyms for which there are only letters.
 
-        A name with Latin letters that occur in no longer piece counts as unknown, too, and names beside an unknown word
-        that are no pieces belong to it, as in "São Paulo".
+        A name with Latin letters that occur in no longer piece counts as unknown, too, and so do the names after an
+        unknown one that are no pieces, as in "São Paulo".
 
-        Words that `respelled` changes are left out, and so are words of scripts without spaces, acronyms of a text in
-        capitals or after a number, as in "5 PM", and Roman numerals.
+        Words that `respelled` could change are left out, and so are words of scripts without spaces, texts in capitals,
+        acronyms after a number, as in "5 PM", and Roman numerals.
         """
-        if not _MAY_BE_UNKNOWN.search(text):
+        if not self._may_be_unknown(text) or text.isupper():
             return []
-        in_capitals = text.isupper()
         parts: list[Part] = []
-        names: list[tuple[re.Match[str], bool]] = []  # with whether each is unknown
+        name_end = -1  # of the last part, if it is a name
         for match in _words(text):
-            if match["plain"] is not None and self._is_unknown_name(match[0]):
-                if self._other_spelling(match, language) is None:
-                    names.append((match, True))
-            elif self._is_unknown(match, in_capitals=in_capitals):
-                if self._other_spelling(match, language) is None:
-                    parts.append(Part(match.start(), match[0]))
-            elif self._is_beside_names(match):
-                names.append((match, False))
-        parts += [Part(run[0].start(), text[run[0].start() : run[-1].end()]) for run in _runs(text, names)]
-        return sorted(parts)
+            continues = text[name_end : match.start()] == " " and self._continues_name(match)
+            is_name = continues or self._is_unknown_name(match)
+            if not (is_name or self._is_unknown(match)) or self._other_spelling(match, language) is not None:
+                continue
+            start = parts.pop().start if continues else match.start()
+            parts.append(Part(start, text[start : match.end()]))
+            name_end = match.end() if is_name else -1
+        return parts
 
-    def is_lost(self, text: str, translation: str, language: str) -> bool:
-        """Whether a translation lacks a word that `find` finds in its source.
+    def lost(self, text: str, translation: str, language: str) -> list[Part]:
+        """Return the words that `find` finds in a text and that its translation lacks.
 
         Case and accents do not count: "Osaka" may stand for "Ōsaka". Acronyms may be translated in words, as "ATM"
-        often is; they are lost if the translation has other capitals.
+        often is; they are lost if the translation has other capitals with the same first letter.
         """
         parts = self.find(text, language)
         if not parts:
-            return False
-        has_other_capitals = not _with_capitals(translation) <= _with_capitals(text)
+            return []
+        others = {word[0] for word in _with_capitals(translation) - _with_capitals(text)}
         found = _folded(translation)
-        lost = (part.text for part in parts if _folded(part.text) not in found)
-        return any(has_other_capitals or not self._is_acronym(word) for word in lost)
+        missing = (part for part in parts if _folded(part.text) not in found)
+        return [part for part in missing if part.text[0] in others or not self._is_acronym(part.text)]
 
-    def _is_unknown(self, match: re.Match[str], *, in_capitals: bool) -> bool:
-        if match["plain"] is None:
-            names = match[0].split(" & ") if match["names"] is not None else []
-            return all(name[0].isupper() for name in names) and any(map(self._is_unknown_character, match[0]))
-        if match[0][-1] in "+#":
+    def _may_be_unknown(self, text: str) -> bool:
+        """Whether a text has characters of unknown words; quick, since few texts do."""
+        if _MAY_BE_UNKNOWN.search(text):
             return True
+        if self._usual.issuperset(text):
+            return False
+        self._usual |= {each for each in text if not self._is_unknown_character(each) and not self._is_rare(each)}
+        return not self._usual.issuperset(text)
+
+    def _is_unknown(self, match: re.Match[str]) -> bool:
+        word = match[0]
+        if match["sign"] is not None:
+            return True
+        if match["plain"] is None:
+            return not _begins(match) and any(map(self._is_unknown_character, word))
         before = match.string[max(match.start() - 2, 0) : match.start()]
-        return not in_capitals and not _AFTER_NUMBER.search(before) and self._is_spelled_capitals(match[0])
+        return self._is_spelled_capitals(word) and not _AFTER_NUMBER.search(before) and not self._is_piece(word.lower())
+
+    def _is_unknown_name(self, match: re.Match[str]) -> bool:
+        word = match[0]
+        if match["plain"] is None:
+            return False
+        is_rare = word[0].isupper() and any(map(self._is_rare, word))
+        return is_rare or any(map(self._is_unknown_character, word))
+
+    def _continues_name(self, match: re.Match[str]) -> bool:
+        """Whether a word after an unknown name may belong to it: it has a capital, and is no piece."""
+        word = match[0]
+        is_name = match["plain"] is not None and word[0].isupper()
+        return is_name and not self._is_piece(word) and not self._is_piece(word.lower())
 
     def _is_acronym(self, word: str) -> bool:
         return self._is_spelled_capitals(word) and not any(map(self._is_unknown_character, word))
 
-    def _is_unknown_name(self, word: str) -> bool:
-        return any(map(self._is_unknown_character, word)) or (word[0].isupper() and any(map(self._is_rare, word)))
-
-    def _is_beside_names(self, match: re.Match[str]) -> bool:
-        """Whether a word may belong to a name: it has a capital, does not begin the text, and is no piece."""
-        return (
-            match["plain"] is not None and match[0][0].isupper() and not _begins(match) and not self._is_piece(match[0])
-        )
-
     def _is_rare(self, character: str) -> bool:
-        """Whether a letter beyond ASCII is in no longer piece, so that it hardly occurred in the training text."""
+        """Whether a letter beyond ASCII hardly occurred in the training text: no longer piece has it in either case."""
+        if _LATIN.fullmatch(character) is None:
+            return False
         if self._frequent is None:
             pieces = self._vocabulary.pieces(range(len(self._vocabulary)))
             self._frequent = set("".join(piece for piece in pieces if len(piece) > 1))
-        return _LATIN.fullmatch(character) is not None and character not in self._frequent
+        return self._frequent.isdisjoint((character, character.lower()))
 
     def _other_spelling(self, match: re.Match[str], language: str) -> str | None:
         word = match[0]
@@ -132,10 +155,11 @@ class UnknownWords:
         return len(ids) == 1 and ids[0] != self._vocabulary.ids.unk
 
     def _is_spelled_capitals(self, word: str) -> bool:
-        """Whether a word is in capitals, for which the vocabulary has hardly more than single letters."""
+        """Whether a word is in Latin capitals, for which the vocabulary has hardly more than single letters."""
         return (
             sum(map(str.isupper, word)) > 1
             and not any(map(str.islower, word))
+            and all(each.isascii() or _LATIN.fullmatch(each) for each in word)
             and not _ROMAN_NUMERAL.fullmatch(word)
             and len(self._vocabulary.encode(word)) >= _LEAST_PIECES * len(word)
         )
@@ -150,11 +174,11 @@ class UnknownWords:
 
 def _words(text: str) -> Iterator[re.Match[str]]:
     """Yield the words of a text that are in none of its URLs, tags and placeholders."""
-    kept = [match.span() for match in protected_matches(text)]
+    kept = [match.span() for match in reversed(protected_matches(text))]
     for match in _WORD.finditer(text):
-        while kept and kept[0][1] <= match.start():
-            del kept[0]
-        if not kept or match.end() <= kept[0][0]:
+        while kept and kept[-1][1] <= match.start():
+            kept.pop()
+        if not kept or match.end() <= kept[-1][0]:
             yield match
 
 
@@ -183,18 +207,6 @@ def _folded(text: str) -> str:
 
 
 def _begins(match: re.Match[str]) -> bool:
+    """Whether a word has the first letter or digit of its text."""
     first = _FIRST_LETTER.search(match.string)
-    return first is not None and match.start() == first.start()
-
-
-def _runs(text: str, names: Iterable[tuple[re.Match[str], bool]]) -> Iterator[list[re.Match[str]]]:
-    """Yield the longest sequences of names with a space between them, of those that have an unknown one."""
-    runs: list[list[tuple[re.Match[str], bool]]] = []
-    for match, unknown in names:
-        if runs and text[runs[-1][-1][0].end() : match.start()] == " ":
-            runs[-1].append((match, unknown))
-        else:
-            runs.append([(match, unknown)])
-    for run in runs:
-        if any(unknown for _, unknown in run):
-            yield [match for match, _ in run]
+    return first is not None and match.start() <= first.start() < match.end()

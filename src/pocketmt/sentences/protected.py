@@ -45,15 +45,23 @@ _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 _SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
 _SYMBOLS: Final = rf"(?:[{_SIGNS}][\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
-_NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
+_NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Amounts of money, but not dollars, which languages write as words more often.
 _CURRENCIES: Final = "£¥\u20a0-\u20c0"
-_AMOUNT: Final = rf"[{_CURRENCIES}][ \u00a0\u202f]?(?:{_NUMBER})|(?:{_NUMBER})[ \u00a0\u202f]?[{_CURRENCIES}]"
+_GAP: Final = "[ \u00a0\u202f]?"
+_ZEROS: Final = re.compile(r"[.,]00$")  # of cents
+# "5 Millionen €" has a word between, so "€5 million" is left to the model, too.
+_LARGE: Final = rf"{_GAP}(?:(?i:mi|bi|tr|ml|mrd|bn|thou|taus|k(?!\w)|m(?!\w))|тыс|млн|млрд)"
+_SIGN_FIRST: Final = rf"[{_CURRENCIES}]{_GAP}(?:{_NUMBER})"
+_SIGN_LAST: Final = rf"(?:{_NUMBER}){_GAP}[{_CURRENCIES}](?!{_GAP}\d)"
+_AMOUNT: Final = rf"(?:{_SIGN_FIRST}|{_SIGN_LAST})(?!{_LARGE})(?!\d|[.,:'’]\d)"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
 _LEAST_EXACT: Final = 3  # digits of a number that is rarely written as words
 Numbers = Literal["all", "exact", "none"]
 _SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
+_DIGIT_BEFORE: Final = re.compile(r"\d\s?$")
+_DIGIT_AFTER: Final = re.compile(r"\s?\d")
 _AMOUNT_SIGN: Final = re.compile(f"[{_CURRENCIES}]")
 _MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[A-Za-z]|:[a-z_]|__")
 _WORD: Final = re.compile(r"[^\W\d_]")
@@ -141,9 +149,13 @@ def _may_be_number(match: re.Match[str]) -> bool:
 
 
 def _is_exact_number(match: re.Match[str]) -> bool:
-    is_exact = match["amount"] is not None or (match["number"] is not None and _is_exact(match[0]))
-    around = match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
-    return is_exact and not any(character.isalpha() or character in "-/" for character in around)
+    """Whether a match is an exact number or an amount that stands apart from letters and other numbers."""
+    before, after = match.string[max(match.start() - 2, 0) : match.start()], match.string[match.end() : match.end() + 2]
+    if any(character.isalpha() or character in "-/" for character in (*before[-1:], *after[:1])):
+        return False
+    if match["amount"] is not None:
+        return not _DIGIT_BEFORE.search(before) and not _DIGIT_AFTER.match(after)
+    return match["number"] is not None and _is_exact(match[0])
 
 
 def _is_exact(number: str) -> bool:
@@ -202,5 +214,7 @@ def _parts(text: str, *, signs: bool) -> list[tuple[str, str, bool]]:
 def _key(match: re.Match[str], *, signs: bool) -> str:
     if match["amount"] is None and match["number"] is None:
         return match[0]
-    sign = _AMOUNT_SIGN.findall(match[0]) if signs else []
-    return "".join([*sign, *filter(str.isdecimal, match[0])])
+    number, sign = match[0], []
+    if signs and match["amount"] is not None:
+        sign, number = _AMOUNT_SIGN.findall(number), _ZEROS.sub("", _AMOUNT_SIGN.sub("", number).strip())
+    return "".join([*sign, *filter(str.isdecimal, number)])

@@ -10,6 +10,7 @@ from pocketmt.sentences.protected import Part, replaceable_parts
 _NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
 _NUMBERS: Final = (("300", "20", "500", "38"), ("30", "50", "200", "40"))
 _YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "1980"))
+_MOST: Final = 12  # words in place of parts
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 TRIES: Final = len(_NAMES)
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
@@ -44,7 +45,7 @@ def with_stand_ins(
     """Return a text with stand-ins for its URLs, placeholders, numbers and unknown words; none if it has too many.
 
     A number stands for a number or its placeholder, a year for a year, and a name for anything else, in capitals where
-    the rest of the text is. Tags, symbols and numbers up to 12 stay as they are.
+    the rest of the text is. Tags, symbols and other numbers stay as they are.
 
     Args:
         text: any text.
@@ -52,7 +53,10 @@ def with_stand_ins(
         attempt: from 0 to TRIES - 1; others take other words.
         unknown: further parts, such as words with unknown characters; those that touch others are left out.
     """
-    parts = _apart(replaceable_parts(text), unknown)
+    parts = replaceable_parts(text)
+    if len(parts) + len(unknown) > _MOST:
+        return text, []
+    parts = _apart(parts, unknown)
     ends = [0, *(part.end for part in parts)]
     between = [text[end : part.start] for end, part in zip(ends, parts, strict=False)]
     rest = text[ends[-1] :]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.engine import Translator
-from pocketmt.engine.alignment import copied_alignment, join_alignments, make_alignment
+from pocketmt.engine.alignment import copied_alignment, divide_at_spaces, join_alignments, make_alignment
 from pocketmt.engine.results import source_pieces
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -29,6 +29,19 @@ def test_words_and_links_computed_by_hand() -> None:
     # "rote": 0.3 on "the", 0.2 + 0.2 + 0.1 + 0.4 on "red".
     assert ALIGNMENT.word_links() == [(0, 0), (1, 1), (2, 2)]
     assert ALIGNMENT.pharaoh() == "0-0 1-1 2-2"
+
+
+def test_pieces_with_several_words_are_divided_by_hand() -> None:
+    given = make_alignment(
+        ["▁It", "▁5 €", "▁{{ x }}", "."], ["▁5 €", "▁da", "."], ((0.25, 0.5, 0.0, 0.25), (1.0,) * 4, (0.0,) * 4)
+    )
+    divided = divide_at_spaces(join_alignments([ALIGNMENT, given]))
+    assert divided.source_words == (*ALIGNMENT.source_words, "It", "5", "€", "{{ x }}.")
+    assert divided.target_words == (*ALIGNMENT.target_words, "5", "€", "da.")
+    assert divided.sentence_attention[5:7] == ((6, (0.25, 0.25, 0.25, 0.0, 0.25)),) * 2
+    assert divided.sentence_attention[7] == (6, (1.0, 0.5, 0.5, 1.0, 1.0))
+    assert divided.sentence_attention[:5] == ALIGNMENT.sentence_attention
+    assert divide_at_spaces(ALIGNMENT) == ALIGNMENT
 
 
 def test_places_are_counted_through_the_sentences_of_a_line() -> None:

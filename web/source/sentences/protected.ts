@@ -38,10 +38,19 @@ const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amou
 // Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
-const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
+const NUMBER =
+  "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?:[.,]\\p{Nd}+)?(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
 // Amounts of money, but not dollars, which languages write as words more often.
 const CURRENCIES = "£¥\\u20a0-\\u20c0";
-const AMOUNT = `[${CURRENCIES}][ \\u00a0\\u202f]?(?:${NUMBER})|(?:${NUMBER})[ \\u00a0\\u202f]?[${CURRENCIES}]`;
+const GAP = "[ \\u00a0\\u202f]?";
+// "5 Millionen €" has a word between, so "€5 million" is left to the model, too.
+const LARGE_NAMES = ["mi", "bi", "tr", "ml", "mrd", "bn", "thou", "taus"].map(inAnyCase).join("|");
+const LARGE = `${GAP}(?:${LARGE_NAMES}|[kKmM](?![${WORD}])|тыс|млн|млрд)`;
+const SIGN_FIRST = `[${CURRENCIES}]${GAP}(?:${NUMBER})`;
+const AMOUNT = `(?:${SIGN_FIRST}|(?:${NUMBER})${GAP}[${CURRENCIES}](?!${GAP}\\p{Nd}))(?!${LARGE})(?!\\p{Nd}|[.,:'’]\\p{Nd})`;
+const DIGIT_BEFORE = new RegExp(`\\p{Nd}[${WHITE}]?$`, "u");
+const DIGIT_AFTER = new RegExp(`^[${WHITE}]?\\p{Nd}`, "u");
+const ZEROS = /[.,]00$/; // of cents
 const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
 const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
@@ -121,23 +130,31 @@ export function replaceableParts(text: string): Part[] {
 function allParts(text: string, signs = false): Part[] {
   if (!MARKS.test(text)) return [];
   return [...text.matchAll(PROTECTED)].map(({ 0: found, index: start, groups }) => {
-    const isNumber = groups?.["number"] !== undefined || groups?.["amount"] !== undefined;
-    const sign = signs ? (found.match(AMOUNT_SIGN) ?? []).join("") : "";
+    const isAmount = groups?.["amount"] !== undefined;
+    const isNumber = isAmount || groups?.["number"] !== undefined;
     return {
       text: found,
       start,
-      key: isNumber ? sign + found.replace(/\P{Nd}/gu, "") : found,
+      key: isNumber ? numberKey(found, signs && isAmount) : found,
       mayBeNumber: isNumber || groups?.["dollars"] !== undefined,
-      isReplaceable: groups?.["replaceable"] !== undefined || (isNumber && standsApart(text, start, found)),
+      isReplaceable: groups?.["replaceable"] !== undefined || (isNumber && standsApart(text, start, found, isAmount)),
       isOfNumber: isNumber || groups?.["ofNumber"] !== undefined,
     };
   });
 }
 
-function standsApart(text: string, start: number, number: string): boolean {
+function numberKey(found: string, isAmount: boolean): string {
+  const number = isAmount ? found.replace(AMOUNT_SIGN, "").trim().replace(ZEROS, "") : found;
+  return (isAmount ? (found.match(AMOUNT_SIGN) ?? []).join("") : "") + number.replace(/\P{Nd}/gu, "");
+}
+
+/** Whether a text is an exact number or an amount that stands apart from letters and other numbers. */
+function standsApart(text: string, start: number, number: string, isAmount: boolean): boolean {
   const end = start + number.length;
   const around = (start > 0 ? characterBefore(text, start) : "") + (end < text.length ? characterAt(text, end) : "");
-  return isExact(number) && !/[\p{L}\-/]/u.test(around);
+  if (/[\p{L}\-/]/u.test(around)) return false;
+  if (isAmount) return !DIGIT_BEFORE.test(text.slice(Math.max(start - 4, 0), start)) && !DIGIT_AFTER.test(text.slice(end, end + 4));
+  return isExact(number);
 }
 
 /** Whether a number is rarely written as words or with separators. */

@@ -7,6 +7,7 @@ import { type Part, replaceableParts } from "./protected.js";
 const NAMES = ["Tom Boston Paris John", "John Paris Boston Tom"];
 const NUMBERS = ["300 20 500 38", "30 50 200 40"];
 const YEARS = ["2013 1990 2005 1985", "2012 1995 2001 1980"];
+const MOST = 12; // words in place of parts
 const YEAR = /^(?:19|20)\p{Nd}\p{Nd}$/u;
 /** How often other words may stand in. */
 export const TRIES = NAMES.length;
@@ -31,13 +32,15 @@ export interface StandIn {
 
 /**
  * A text with stand-ins for its URLs, placeholders, numbers and unknown words, in capitals where the rest of the text is;
- * undefined if it has none or too many of these. Numbers up to 12 stay.
+ * undefined if it has none or too many of these. Other numbers stay.
  *
  * @param attempt from 0 to TRIES - 1; others take other words.
  * @param unknown further parts, such as words with unknown characters; those that touch others are left out.
  */
 export function withStandIns(text: string, attempt: number, unknown: readonly Place[] = []): { text: string; standIns: StandIn[] } | undefined {
-  const parts = apart(replaceableParts(text), unknown);
+  const known = replaceableParts(text);
+  if (known.length + unknown.length > MOST) return undefined;
+  const parts = apart(known, unknown);
   if (parts.length === 0) return undefined;
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends[ends.length - 1])];

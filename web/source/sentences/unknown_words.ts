@@ -8,35 +8,42 @@ import { WITHOUT_SPACES } from "./spans.js";
 import type { Place } from "./stand_ins.js";
 
 const LEAST_PIECES = 0.75; // of a character, on average, where a vocabulary spells words by letters
-const LEAST_STRESSED = 3; // letters of a word in capitals for stress: "US" and "IT" are acronyms
+const LEAST_STRESSED = 4; // letters of a word in capitals for stress: shorter ones are often acronyms, such as "WHO"
 const LETTER = `(?:(?![${WITHOUT_SPACES}])[\\p{L}\\p{N}])`;
-// A word between backquotes or brackets, two names with "&" between them, or a word such as "R&D" or "C++".
-const NAMES = `(?<names>${LETTER}+ & ${LETTER}+)`;
-const PLAIN = `(?<plain>${LETTER}+(?:&${LETTER}+)*[+#]*)`;
-const WORDS = new RegExp("`[^`" + WHITE + "]+`|\\[[^\\[\\]" + WHITE + "]+\\]|" + `${NAMES}|${PLAIN}`, "gu");
+// A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
+const QUOTED = "`[^`" + WHITE + "]+`|\\[[^\\[\\]" + WHITE + "]+\\]";
+const SIGN = `(?<sign>(?<![${WORD}])[A-Za-z][+#]{1,2}(?![${WORD}+#]))`;
+const WORDS = new RegExp(`${QUOTED}|${SIGN}|(?<plain>${LETTER}+(?:&${LETTER}+)*)`, "gu");
 const PLAIN_WORD = new RegExp(`[${WORD}]+`, "gu");
-const MAY_BE_UNKNOWN = /[^a-z0-9 .,!?'-][^a-z .,!?'-]|[^\x00-\x7f]|[`[&+#]/u;
+const MAY_BE_UNKNOWN = /[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`[&+#]/u;
 const FIRST_LETTER = /[\p{L}\p{N}]/u;
 const LATIN = /[\u00c0-\u024f\u1e00-\u1eff]/u;
+const LATIN_ALONE = /^[\0-\x7f\u00c0-\u024f\u1e00-\u1eff]*$/u;
 const TWO_CAPITALS = /[A-Z\u00c0-\u00de]{2}/u;
 const ROMAN_NUMERAL = /^[IVX]+$/u;
 const AFTER_NUMBER = /\p{Nd}[ \u00a0]?$/u;
+const AND = new Map(
+  "cs a da og de und en and es y fi ja fr et hu és it e nl en no og pl i pt e ro și ru и sv och tr ve uk і"
+    .split(" ")
+    .flatMap((word, index, all) => (index % 2 ? [[all[index - 1] as string, word] as const] : [])),
+);
 
 /** A word of a text. */
 interface Word {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Whether it is two names with "&" between them. */
-  readonly hasNames: boolean;
-  /** Whether it has no brackets or spaces. */
+  /** Whether it is a letter with signs, such as "C++". */
+  readonly hasSign: boolean;
+  /** Whether it has no brackets and no such signs. */
   readonly isPlain: boolean;
-  /** Whether the text begins with it, but for punctuation. */
+  /** Whether it has the first letter or digit of its text. */
   readonly begins: boolean;
 }
 
-/** Finds the words of a text that the vocabulary of the source lacks. Languages are codes of the source. */
+/** Finds the words of a text that the vocabulary of the source lacks. Languages are codes of the source, without script and region. */
 export class UnknownWords {
+  private readonly usual = new Set<string>(); // characters that are neither unknown nor rare, of those looked at
   private readonly unknown = new Map<string, boolean>();
   private frequent: ReadonlySet<string> | undefined; // characters of the pieces that have several
 
@@ -44,85 +51,97 @@ export class UnknownWords {
 
   /**
    * A text whose unknown words have another spelling where the vocabulary has that as one piece: lower case for words of at
-   * least three capitals in other text, and no accents for words with unknown characters.
+   * least four capitals in other text, and no accents for words with unknown characters. An unknown "&" between words becomes
+   * "and" in some languages.
    */
   respelled(text: string, language: string): string {
-    if (!MAY_BE_UNKNOWN.test(text) || isInCapitals(text)) return text;
+    if (!this.mayBeUnknown(text) || isInCapitals(text)) return text;
     let end = 0;
     let respelled = "";
     for (const word of words(text)) {
       respelled += text.slice(end, word.start) + (this.otherSpelling(word, language) ?? word.text);
       end = word.end;
     }
-    return respelled + text.slice(end);
+    respelled += text.slice(end);
+    const and = AND.get(language);
+    if (and === undefined || !respelled.includes(" & ") || !this.isUnknownCharacter("&")) return respelled;
+    return respelled.replaceAll(" & ", ` ${and} `);
   }
 
   /**
    * The words of a text with unknown characters, and its acronyms for which there are only letters. A name with Latin letters
-   * that occur in no longer piece counts as unknown, too, and names beside an unknown word that are no pieces belong to it.
+   * that occur in no longer piece counts as unknown, too, and so do the names after an unknown one that are no pieces.
    *
-   * Words that `respelled` changes are left out, and so are words of scripts without spaces, acronyms of a text in capitals or
+   * Words that `respelled` could change are left out, and so are words of scripts without spaces, texts in capitals, acronyms
    * after a number, as in "5 PM", and Roman numerals.
    */
   find(text: string, language: string): Place[] {
-    if (!MAY_BE_UNKNOWN.test(text)) return [];
-    const inCapitals = isInCapitals(text);
-    const found: [number, number][] = [];
-    const names: [Word, boolean][] = []; // with whether each is unknown
+    if (!this.mayBeUnknown(text) || isInCapitals(text)) return [];
+    const places: Place[] = [];
+    let nameEnd = -1; // of the last part, if it is a name
     for (const word of words(text)) {
-      if (word.isPlain && this.isUnknownName(word.text)) {
-        if (this.otherSpelling(word, language) === undefined) names.push([word, true]);
-      } else if (this.isUnknown(text, word, inCapitals)) {
-        if (this.otherSpelling(word, language) === undefined) found.push([word.start, word.end]);
-      } else if (this.isBesideNames(word)) {
-        names.push([word, false]);
-      }
+      const continues = nameEnd >= 0 && text.slice(nameEnd, word.start) === " " && this.continuesName(word);
+      const isName = continues || this.isUnknownName(word);
+      if (!(isName || this.isUnknown(text, word)) || this.otherSpelling(word, language) !== undefined) continue;
+      const start = continues ? (places.pop() as Place).start : word.start;
+      places.push({ start, text: text.slice(start, word.end), isOfNumber: false });
+      nameEnd = isName ? word.end : -1;
     }
-    found.push(...runs(text, names));
-    found.sort(([one], [other]) => one - other);
-    return found.map(([start, end]) => ({ start, text: text.slice(start, end), isOfNumber: false }));
+    return places;
   }
 
   /**
-   * Whether a translation lacks a word that `find` finds in its source. Case and accents do not count. Acronyms may be
-   * translated in words; they are lost if the translation has other capitals.
+   * The words that `find` finds in a text and that its translation lacks. Case and accents do not count. Acronyms may be
+   * translated in words; they are lost if the translation has other capitals with the same first letter.
    */
-  isLost(text: string, translation: string, language: string): boolean {
-    const parts = this.find(text, language);
-    if (parts.length === 0) return false;
+  lost(text: string, translation: string, language: string): Place[] {
+    const places = this.find(text, language);
+    if (places.length === 0) return [];
     const ofText = new Set(withCapitals(text));
-    const hasOtherCapitals = withCapitals(translation).some((word) => !ofText.has(word));
+    const others = new Set(withCapitals(translation).filter((word) => !ofText.has(word)).map(firstOf));
     const found = folded(translation);
-    const lost = parts.filter((part) => !found.includes(folded(part.text)));
-    return lost.some((part) => hasOtherCapitals || !this.isAcronym(part.text));
+    const missing = places.filter((place) => !found.includes(folded(place.text)));
+    return missing.filter((place) => others.has(firstOf(place.text)) || !this.isAcronym(place.text));
   }
 
-  private isUnknown(text: string, word: Word, inCapitals: boolean): boolean {
-    if (!word.isPlain) {
-      const names = word.hasNames ? word.text.split(" & ") : [];
-      return names.every((name) => /^\p{Uppercase}/u.test(name)) && this.hasUnknown(word.text);
+  /** Whether a text has characters of unknown words; quick, since few texts do. */
+  private mayBeUnknown(text: string): boolean {
+    if (MAY_BE_UNKNOWN.test(text)) return true;
+    let isUsual = true;
+    for (const character of text) {
+      if (this.usual.has(character)) continue;
+      if (this.isUnknownCharacter(character) || this.isRare(character)) isUsual = false;
+      else this.usual.add(character);
     }
-    if (/[+#]$/.test(word.text)) return true;
-    return !inCapitals && !AFTER_NUMBER.test(text.slice(0, word.start).slice(-2)) && this.isSpelledCapitals(word.text);
+    return !isUsual;
+  }
+
+  private isUnknown(text: string, word: Word): boolean {
+    if (word.hasSign) return true;
+    if (!word.isPlain) return !word.begins && this.hasUnknown(word.text);
+    if (!this.isSpelledCapitals(word.text) || AFTER_NUMBER.test(text.slice(0, word.start).slice(-3))) return false;
+    return !this.isPiece(word.text.toLowerCase());
+  }
+
+  private isUnknownName({ text, isPlain }: Word): boolean {
+    if (!isPlain) return false;
+    return (hasCapital(text) && [...text].some((letter) => this.isRare(letter))) || this.hasUnknown(text);
+  }
+
+  /** Whether a word after an unknown name may belong to it: it has a capital, and is no piece. */
+  private continuesName({ text, isPlain }: Word): boolean {
+    return isPlain && hasCapital(text) && !this.isPiece(text) && !this.isPiece(text.toLowerCase());
   }
 
   private isAcronym(word: string): boolean {
     return this.isSpelledCapitals(word) && !this.hasUnknown(word);
   }
 
-  private isUnknownName(word: string): boolean {
-    return this.hasUnknown(word) || (/^\p{Uppercase}/u.test(word) && [...word].some((letter) => this.isRare(letter)));
-  }
-
-  /** Whether a word may belong to a name: it has a capital, does not begin the text, and is no piece. */
-  private isBesideNames(word: Word): boolean {
-    return word.isPlain && /^\p{Uppercase}/u.test(word.text) && !word.begins && !this.isPiece(word.text);
-  }
-
-  /** Whether a letter beyond ASCII is in no longer piece, so that it hardly occurred in the training text. */
+  /** Whether a letter beyond ASCII hardly occurred in the training text: no longer piece has it in either case. */
   private isRare(letter: string): boolean {
+    if (!LATIN.test(letter)) return false;
     this.frequent ??= new Set([...this.vocabulary.pieces.filter((piece) => [...piece].length > 1).join("")]);
-    return LATIN.test(letter) && !this.frequent.has(letter);
+    return !this.frequent.has(letter) && !this.frequent.has(letter.toLowerCase());
   }
 
   private otherSpelling(word: Word, language: string): string | undefined {
@@ -143,56 +162,47 @@ export class UnknownWords {
     return ids.length === 1 && ids[0] !== this.vocabulary.ids.unk;
   }
 
-  /** Whether a word is in capitals, for which the vocabulary has hardly more than single letters. */
+  /** Whether a word is in Latin capitals, for which the vocabulary has hardly more than single letters. */
   private isSpelledCapitals(word: string): boolean {
     const capitals = [...word.matchAll(/\p{Uppercase}/gu)].length;
-    if (capitals < 2 || /\p{Lowercase}/u.test(word) || ROMAN_NUMERAL.test(word)) return false;
+    if (capitals < 2 || /\p{Lowercase}/u.test(word) || !LATIN_ALONE.test(word) || ROMAN_NUMERAL.test(word)) return false;
     return this.vocabulary.encode(word).length >= LEAST_PIECES * [...word].length;
   }
 
   private hasUnknown(word: string): boolean {
-    return [...word].some((character) => {
-      if (isWhite(character)) return false;
-      const known = this.unknown.get(character) ?? this.vocabulary.encode(character).includes(this.vocabulary.ids.unk);
-      this.unknown.set(character, known);
-      return known;
-    });
+    return [...word].some((character) => this.isUnknownCharacter(character));
+  }
+
+  private isUnknownCharacter(character: string): boolean {
+    if (WHITE_SPACE.test(character)) return false;
+    const isUnknown = this.unknown.get(character) ?? this.vocabulary.encode(character).includes(this.vocabulary.ids.unk);
+    this.unknown.set(character, isUnknown);
+    return isUnknown;
   }
 }
 
 const WHITE_SPACE = new RegExp(`[${WHITE}]`, "u");
 
-function isWhite(character: string): boolean {
-  return WHITE_SPACE.test(character);
+function hasCapital(word: string): boolean {
+  return /^\p{Uppercase}/u.test(word);
+}
+
+function firstOf(word: string): string {
+  return [...word][0] as string;
 }
 
 /** The words of a text that are in none of its URLs, tags and placeholders. */
 function words(text: string): Word[] {
   const kept = protectedParts(text).map((part) => [part.start, part.start + part.text.length] as const);
-  const first = FIRST_LETTER.exec(text)?.index;
+  const first = FIRST_LETTER.exec(text)?.index ?? -1;
   let next = 0;
   return [...text.matchAll(WORDS)].flatMap(({ 0: word, index: start, groups }) => {
     const end = start + word.length;
     while (next < kept.length && (kept[next]?.[1] as number) <= start) ++next;
     if (next < kept.length && (kept[next]?.[0] as number) < end) return [];
-    const hasNames = groups?.["names"] !== undefined;
-    return [{ text: word, start, end, hasNames, isPlain: groups?.["plain"] !== undefined, begins: start === first }];
+    const [hasSign, isPlain] = [groups?.["sign"] !== undefined, groups?.["plain"] !== undefined];
+    return [{ text: word, start, end, hasSign, isPlain, begins: start <= first && first < end }];
   });
-}
-
-/** Start and end of the longest sequences of names with a space between them, of those that have an unknown one. */
-function runs(text: string, names: readonly [Word, boolean][]): [number, number][] {
-  const found: { start: number; end: number; unknown: boolean }[] = [];
-  for (const [{ start, end }, unknown] of names) {
-    const last = found[found.length - 1];
-    if (last !== undefined && text.slice(last.end, start) === " ") {
-      last.end = end;
-      last.unknown ||= unknown;
-    } else {
-      found.push({ start, end, unknown });
-    }
-  }
-  return found.filter(({ unknown }) => unknown).map(({ start, end }) => [start, end]);
 }
 
 /** The words of a text in which a capital follows another. */
