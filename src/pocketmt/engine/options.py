@@ -101,8 +101,8 @@ class TranslationOptions(SearchOptions, total=False):
         split: whether a line is split into sentences, which are translated one by one (default: True if the model
             translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
         protect: whether a sentence whose translation lacks a URL, placeholder, tag, symbol, exact number or word that
-            the vocabulary lacks is translated again so that it is kept (default: as `split`); not with `target_prefix`. Limits of length then
-            count for each part of the sentence. See docs/sentences.md.
+            the vocabulary lacks is translated again so that it is kept (default: as `split`); not with `target_prefix`.
+            Limits of length then count for each part of the sentence. See docs/sentences.md.
         check: whether a `TranslationWarning` tells of each translation that may lack text of its line, and of text that
             was copied because it cannot be translated (default True). Or the checks of several calls together.
     """
