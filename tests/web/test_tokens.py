@@ -100,6 +100,13 @@ def test_capitals() -> None:
         "{0} \u2163 (",
         "TV! USA 2024",
         "ABC我",
+        "Day",
+        "Red car",
+        "The old car",
+        "Day. Night",
+        "Day 😀 {name}",
+        "I was there at Dawn",
+        "Łukasz & NASA, STOP",
         " ".join(["WE ARE HERE AND IT IS LATE"] * 20),
     ]
     models = ("everyday-en-de", "everyday-de-en", "captions-en-de")

@@ -1,8 +1,9 @@
 /** Lines as parts: text that is copied, and the ids of sentences to translate. */
-import { withoutCapitals } from "./sentences/capitals.js";
+import { lowered } from "./sentences/capitals.js";
 import { encodeLine } from "./sentences/segments.js";
 import { translationSpans } from "./sentences/spans.js";
 import type { UnknownWords } from "./sentences/unknown_words.js";
+import type { Capitals } from "./text/letter_case.js";
 import { trimStart } from "./text/unicode.js";
 import type { Vocabulary } from "./text/vocabulary.js";
 
@@ -13,10 +14,10 @@ const FINAL_MARK = /(?<=\S)[.!?…。！？]+$/u;
 const UNUSUAL_SPACE = /[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;
 const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
 
-/** A text that is translated, and whether it was in capitals, so that its translation is put in capitals. */
+/** A text that is translated, and which capitals its translation is given, since the source had them. */
 export interface TranslatedText {
   readonly text: string;
-  readonly capitals: boolean;
+  readonly capitals: Capitals;
 }
 
 /** The parts of a line, and the texts of those that are translated. */
@@ -43,15 +44,15 @@ export function divideLine(line: string, { vocabulary, unknownWords, language, s
   let end = 0;
   for (const span of translationSpans(line, language, split, protect)) {
     const sentence = line.slice(span.start, span.end);
-    const lower = span.translated ? withoutCapitals(vocabulary, sentence, language) : undefined;
-    const text = span.translated ? unknownWords.respelled(lower ?? sentence, language) : sentence;
+    const [lower, capitals] = span.translated ? lowered(vocabulary, sentence, language) : [sentence, "none" as const];
+    const text = span.translated ? unknownWords.respelled(lower, language) : sentence;
     const segments = span.translated ? encodeLine(vocabulary, text) : [];
     const found = span.translated ? spaced(segments) : copied(text);
     if (found.length === 0) continue;
     if (span.start > end) parts.push(plainSpaces(line.slice(end, span.start)));
     parts.push(...found);
     for (const ids of segments)
-      texts.push({ text: segments.length === 1 ? text : vocabulary.decode(ids), capitals: lower !== undefined });
+      texts.push({ text: segments.length === 1 ? text : vocabulary.decode(ids), capitals });
     end = span.end;
   }
   if (parts.length > 0 && end < line.length) parts.push(plainSpaces(line.slice(end)));

@@ -12,7 +12,7 @@ import { losesParts } from "./sentences/protected.js";
 import { translationSpans } from "./sentences/spans.js";
 import { TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
 import { UnknownWords } from "./sentences/unknown_words.js";
-import { inCapitals } from "./text/letter_case.js";
+import { withCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
 
@@ -191,7 +191,7 @@ export class LocalTranslator {
         const translation = oneLine(this.target.decode(results[next++] as number[]));
         const { text, capitals } = sources.next().value as TranslatedText;
         const whole = inParts ? withoutAddedMark(text, translation) : translation;
-        return capitals ? inCapitals(whole, language) : whole;
+        return withCapitals(whole, capitals, language);
       };
       return parts.map((part) => (typeof part === "string" ? part : shown())).join("");
     });

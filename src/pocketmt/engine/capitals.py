@@ -1,13 +1,45 @@
-"""Sentences in capitals, of which most vocabularies have only single letters; models know them in lower case."""
+"""Text in capitals, of which most vocabularies have only single letters, and labels; models know both in lower case."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pocketmt.sentences.protected import protected_matches
-from pocketmt.text.letter_case import in_lower_case
+from pocketmt.text.letter_case import Capitals, in_lower_case
 from pocketmt.text.vocabulary import Vocabulary
 
+_LONGEST_LABEL: Final = 3  # words
+_CAPITALIZED: Final = re.compile(r"[^\W\d_]+(?=[^.!?…。！？]*$)")  # the first word of a text without marks
 _LEAST_PIECES: Final = 0.75  # of a letter, on average, where a vocabulary spells words by letters
+
+
+def lowered(vocabulary: Vocabulary, text: str, language: str) -> tuple[str, Capitals]:
+    """Return a text in the letter case in which it is translated, and which capitals its translation is to have.
+
+    `language` is the code of the source.
+    """
+    lower = without_capitals(vocabulary, text, language)
+    if lower is not None:
+        return lower, "all"
+    lower = without_first_capital(vocabulary, text, language)
+    return (text, "none") if lower is None else (lower, "first")
+
+
+def without_first_capital(vocabulary: Vocabulary, text: str, language: str) -> str | None:
+    """Return a text of at most three words with its first letter in lower case; None if it is to stay.
+
+    It stays if it has a final mark, or if the first word is not a piece of the vocabulary in lower case alone. Of most
+    words, models have seen the capital at the beginning of whole sentences only, and not in labels.
+    """
+    if not text[:1].isupper() or len(text.split(maxsplit=_LONGEST_LABEL)) > _LONGEST_LABEL:
+        return None
+    match = _CAPITALIZED.match(text)
+    if match is None or not match[0][1:].islower():
+        return None
+    lower = in_lower_case(match[0], language)
+    if len(vocabulary.encode(match[0])) == 1 or len(ids := vocabulary.encode(lower)) > 1 or vocabulary.ids.unk in ids:
+        return None
+    return lower + text[match.end() :]
 
 
 def without_capitals(vocabulary: Vocabulary, sentence: str, language: str) -> str | None:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pocketmt.engine.capitals import without_capitals
+from pocketmt.engine.capitals import lowered
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.unknown_words import UnknownWords
 from pocketmt.sentences import Reason, Span, translation_spans
-from pocketmt.text.letter_case import in_capitals
+from pocketmt.text.letter_case import Capitals, with_capitals
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -33,7 +33,7 @@ class DividedLine(NamedTuple):
         copied: why some of its text is copied although it may have words; empty for ordinary text.
         prefix: ids that each sentence begins with, before those of its text.
         in_parts: whether the parts that are translated are parts of sentences.
-        capitals: of these parts, whether the source is in capitals, and so the translation is put in capitals.
+        capitals: of these parts, which capitals the translation is given, since the source has them; empty: none.
         target_language: code of the language of the translation.
     """
 
@@ -44,7 +44,7 @@ class DividedLine(NamedTuple):
     prefix: Sequence[int] = ()
     sentence_texts: Sequence[str] = ()
     in_parts: bool = False
-    capitals: Sequence[bool] = ()
+    capitals: Sequence[Capitals] = ()
     target_language: str = ""
 
     @property
@@ -56,9 +56,9 @@ class DividedLine(NamedTuple):
         """Return the translation of the line from those of its sentences."""
         if self.in_parts:
             translations = map(without_added_mark, self.sentence_texts, translations)
-        if any(self.capitals):
+        if self.capitals:
             translations = (
-                in_capitals(text, self.target_language) if capitals else text
+                with_capitals(text, capitals, self.target_language)
                 for text, capitals in zip(translations, self.capitals, strict=True)
             )
         remaining = iter(translations)
@@ -125,8 +125,8 @@ class LineDivider:
         and others become a space, so that one line gives one line. Invisible characters are removed first: they would
         hide ends of sentences, and a line of nothing else is blank.
 
-        `capitals` puts a sentence in capitals in lower case, if the vocabulary has only single capitals for it, and
-        gives unknown words another spelling that it has.
+        `capitals` puts a sentence in capitals, and the first letter of a label, in lower case if the vocabulary knows
+        it only so, and gives unknown words another spelling that it has.
 
         Raises EngineError if the line must name the target language, but does not.
         """
@@ -135,13 +135,12 @@ class LineDivider:
         parts: list[str | list[int]] = []
         copied: list[Reason] = []
         sentence_texts: list[str] = []
-        were_capitals: list[bool] = []
+        were_capitals: list[Capitals] = []
         end = 0
         for span in self.spans(line, languages, split=split, protect=protect):
             given = line[span.start : span.end]
             looked_at = capitals and span.reason is None
-            lower = without_capitals(self._vocabulary, given, languages.source) if looked_at else None
-            text = given if lower is None else lower
+            text, were = lowered(self._vocabulary, given, languages.source) if looked_at else (given, "none")
             if looked_at:
                 text = self.unknown_words.respelled(text, languages.source)
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
@@ -154,7 +153,7 @@ class LineDivider:
             if span.reason is None:
                 texts.append(text)
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
-                were_capitals += [lower is not None] * len(segments)
+                were_capitals += [were] * len(segments)
             elif span.reason.text:
                 copied.append(span.reason)
             end = span.end
@@ -162,7 +161,7 @@ class LineDivider:
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
         divided = DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
-        if any(were_capitals):
+        if set(were_capitals) - {"none"}:
             return divided._replace(capitals=were_capitals, target_language=languages.target)
         return divided
 

@@ -9,8 +9,8 @@ from pocketmt.engine.alignment import Alignment, copied_alignment, divide_at_spa
 from pocketmt.engine.line_parts import DividedLine, best_text, without_added_mark
 from pocketmt.engine.options import Search
 from pocketmt.sentences import StandIn, pieces_with_parts, with_parts
-from pocketmt.text.letter_case import in_capitals
-from pocketmt.text.vocabulary import Vocabularies, Vocabulary
+from pocketmt.text.letter_case import Capitals, with_capitals
+from pocketmt.text.vocabulary import SPACE, Vocabularies, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search)
     """Return the translation of a line from those of its sentences; its score is their mean."""
     if line.in_parts:
         parts = [_without_added_mark(text, part) for text, part in zip(line.sentence_texts, parts, strict=True)]
-    if any(line.capitals):
+    if line.capitals:
         parts = [
-            _in_capitals(part, line, search) if capitals else part
+            part if capitals == "none" else _with_capitals(part, capitals, line, search)
             for part, capitals in zip(parts, line.capitals, strict=True)
         ]
     return DetailedHypothesis(
@@ -139,18 +139,34 @@ def _without_end(pieces: Sequence[str], characters: int) -> tuple[str, ...]:
     return tuple(left)
 
 
-def _in_capitals(part: DetailedHypothesis, line: DividedLine, search: Search) -> DetailedHypothesis:
-    """Return the translation of a sentence in capitals, and with its pieces and those of its source in capitals."""
+def _with_capitals(
+    part: DetailedHypothesis, capitals: Capitals, line: DividedLine, search: Search
+) -> DetailedHypothesis:
+    """Return the translation of a sentence with capitals, also in its pieces and those of its source."""
     source, target = search.languages.source, line.target_language
     alignment = part.alignment
     if alignment is not None:
         alignment = replace(
             alignment,
-            source_pieces=tuple(in_capitals(piece, source) for piece in alignment.source_pieces),
-            target_pieces=tuple(in_capitals(piece, target) for piece in alignment.target_pieces),
+            source_pieces=_pieces_with_capitals(alignment.source_pieces, capitals, source),
+            target_pieces=_pieces_with_capitals(alignment.target_pieces, capitals, target),
         )
-    pieces = tuple(in_capitals(piece, target) for piece in part.pieces)
-    return replace(part, text=in_capitals(part.text, target), pieces=pieces, alignment=alignment)
+    text = with_capitals(part.text, capitals, target)
+    return replace(part, text=text, pieces=_pieces_with_capitals(part.pieces, capitals, target), alignment=alignment)
+
+
+def _pieces_with_capitals(pieces: Sequence[str], capitals: Capitals, language: str) -> tuple[str, ...]:
+    if capitals == "all":
+        return tuple(with_capitals(piece, capitals, language) for piece in pieces)
+    first = next((place for place, piece in enumerate(pieces) if piece.strip(SPACE)), None)
+    return tuple(
+        piece if place != first else _with_first_capital(piece, language) for place, piece in enumerate(pieces)
+    )
+
+
+def _with_first_capital(piece: str, language: str) -> str:
+    text = piece.lstrip(SPACE)
+    return piece.removesuffix(text) + with_capitals(text, "first", language)
 
 
 def _joined_alignment(line: DividedLine, parts: Sequence[DetailedHypothesis]) -> Alignment:

@@ -1,11 +1,13 @@
 """Text in lower case and in capitals, by the rules of its language."""
 
 import unicodedata
-from typing import Final
+from typing import Final, Literal
 
 from pocketmt.text.language_tags import primary_subtag
 
 _DOTTED: Final = ("tr", "az")  # Languages with a dotted and a dotless I.
+# Which letters of a text are capitals, whatever the others are.
+Capitals = Literal["none", "first", "all"]
 _ACUTE: Final = "\u0301"
 
 
@@ -23,3 +25,10 @@ def in_capitals(text: str, language: str) -> str:
     elif primary_subtag(language) == "el":
         text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).replace(_ACUTE, ""))
     return text.upper()
+
+
+def with_capitals(text: str, capitals: Capitals, language: str) -> str:
+    """Return a text with its first character, or all of it, in capitals; `language` is its code."""
+    if capitals == "all":
+        return in_capitals(text, language)
+    return in_capitals(text[:1], language) + text[1:] if capitals == "first" else text

@@ -1,10 +1,10 @@
-"""Sentences in capitals, which most vocabularies spell letter by letter."""
+"""Sentences in capitals, which most vocabularies spell letter by letter, and labels."""
 
 import pytest
 
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
-from pocketmt.engine.capitals import without_capitals
+from pocketmt.engine.capitals import without_capitals, without_first_capital
 from pocketmt.model_file import open_model
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -89,3 +89,37 @@ def test_terms_and_prefixes_keep_their_case(everyday: Translator) -> None:
     assert "Amerika" in everyday.translate(["I LIVE IN THE USA."], terms={"USA": "Amerika"})[0]
     assert everyday.translate(["WHERE IS IT?"], target_prefix="Wo ist")[0].startswith("Wo ist")
     assert "LIEBE" not in everyday.translate(["I LOVE YOU."], suppressed_texts=["LIEBE"])[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Day", "day"),
+        ("Day off now", "day off now"),
+        ("Day after day off", None),
+        ("Day.", None),
+        ("Tom", None),
+        ("DAY", None),
+        ("day", None),
+        ("A", None),
+        ("Dayx", None),
+        ("我", None),
+        ("", None),
+    ],
+)
+def test_labels_of_known_words_lose_their_capital(vocabulary: Vocabulary, text: str, expected: str | None) -> None:
+    assert len(vocabulary.encode("Day")) > len(vocabulary.encode("day")) == 1
+    assert without_first_capital(vocabulary, text, "en") == expected
+
+
+def test_the_translation_of_a_label_begins_with_a_capital(everyday: Translator) -> None:
+    [[small]], [[label]] = (
+        everyday.translate_detailed(["because of it"]),
+        everyday.translate_detailed(["Because of it"]),
+    )
+    assert label.text == small.text[0].upper() + small.text[1:]
+    assert "".join(label.pieces).replace("\u2581", " ").strip() == label.text
+    assert label.alignment is not None
+    assert label.alignment.source_words == ("Because", "of", "it")
+    assert label.alignment.target_words == tuple(label.text.split())
+    assert everyday.translate(["Because of it", "Day. Because of it"])[0] == label.text

@@ -1,9 +1,35 @@
-/** Sentences in capitals, of which most vocabularies have only single letters; models know them in lower case. */
-import { inLowerCase } from "../text/letter_case.js";
+/** Text in capitals, of which most vocabularies have only single letters, and labels; models know both in lower case. */
+import { type Capitals, inLowerCase } from "../text/letter_case.js";
+import { splitWords } from "../text/unicode.js";
 import type { Vocabulary } from "../text/vocabulary.js";
 import { protectedParts } from "./protected.js";
 
+const LONGEST_LABEL = 3; // words
+const CAPITALIZED = /^(\p{Uppercase})(\p{L}+)(?=[^.!?…。！？]*$)/u; // the first word of a text without marks
 const LEAST_PIECES = 0.75; // of a letter, on average, where a vocabulary spells words by letters
+
+/** A text in the letter case in which it is translated, and which capitals its translation is to have. `language` is that of the source. */
+export function lowered(vocabulary: Vocabulary, text: string, language: string): [string, Capitals] {
+  const lower = withoutCapitals(vocabulary, text, language);
+  if (lower !== undefined) return [lower, "all"];
+  const label = withoutFirstCapital(vocabulary, text, language);
+  return label === undefined ? [text, "none"] : [label, "first"];
+}
+
+/**
+ * A text of at most three words with its first letter in lower case; undefined if it is to stay: if it has a final mark, or if
+ * the first word is not a piece of the vocabulary in lower case alone. Of most words, models have seen the capital at the
+ * beginning of whole sentences only, and not in labels.
+ */
+function withoutFirstCapital(vocabulary: Vocabulary, text: string, language: string): string | undefined {
+  const [word, , rest] = CAPITALIZED.exec(text) ?? [];
+  if (word === undefined || rest === undefined || !/\p{Lowercase}/u.test(rest) || /[\p{Uppercase}\p{Lt}]/u.test(rest)) return undefined;
+  if (splitWords(text).length > LONGEST_LABEL) return undefined;
+  const lower = inLowerCase(word, language);
+  const ids = vocabulary.encode(lower);
+  if (vocabulary.encode(word).length === 1 || ids.length > 1 || ids.includes(vocabulary.ids.unk)) return undefined;
+  return lower + text.slice(word.length);
+}
 
 /**
  * A sentence in capitals in lower case, with its first letter as it is; undefined if it is to stay: if it has other letters

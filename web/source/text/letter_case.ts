@@ -1,6 +1,16 @@
 /** Text in lower case and in capitals, by the rules of its language. */
 const DOTTED = ["tr", "az"]; // Languages with a dotted and a dotless I.
 
+/** Which letters of a text are capitals, whatever the others are. */
+export type Capitals = "none" | "first" | "all";
+
+/** A text with its first character, or all of it, in capitals. `language` is its code, without script and region. */
+export function withCapitals(text: string, capitals: Capitals, language: string): string {
+  if (capitals === "all") return inCapitals(text, language);
+  const first = capitals === "first" ? ([...text.slice(0, 2)][0] ?? "") : "";
+  return inCapitals(first, language) + text.slice(first.length);
+}
+
 /** A text in lower case. `language` is its code, without script and region. */
 export function inLowerCase(text: string, language: string): string {
   return (DOTTED.includes(language) ? text.replace(/I/g, "ı").replace(/İ/g, "i") : text).toLowerCase();
