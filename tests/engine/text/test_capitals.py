@@ -114,12 +114,12 @@ def test_labels_of_known_words_lose_their_capital(vocabulary: Vocabulary, text: 
 
 def test_the_translation_of_a_label_begins_with_a_capital(everyday: Translator) -> None:
     [[small]], [[label]] = (
-        everyday.translate_detailed(["because of it"]),
-        everyday.translate_detailed(["Because of it"]),
+        everyday.translate_detailed(["day and night"]),
+        everyday.translate_detailed(["Day and night"]),
     )
     assert label.text == small.text[0].upper() + small.text[1:]
     assert "".join(label.pieces).replace("\u2581", " ").strip() == label.text
     assert label.alignment is not None
-    assert label.alignment.source_words == ("Because", "of", "it")
+    assert label.alignment.source_words == ("Day", "and", "night")
     assert label.alignment.target_words == tuple(label.text.split())
-    assert everyday.translate(["Because of it", "Day. Because of it"])[0] == label.text
+    assert everyday.translate(["Day and night", "Day. Day and night"])[0] == label.text
