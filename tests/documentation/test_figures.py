@@ -13,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "benchmarks" / "records"
 CARD = (ROOT / "src" / "pocketmt" / "bundled" / "README.md").read_text(encoding="utf-8")
 DIRECTIONS = {"en-de": "English to German", "de-en": "German to English"}
-LAST_ROUNDS = {"en-de": "sixth", "de-en": "fifth"}
 MEMORY_PAGES = ("docs/index.md", "docs/reference/platforms.md", "docs/results/index.md")
 
 
@@ -44,7 +43,7 @@ def test_the_card_has_the_scores_of_8_and_4_bits() -> None:
     expected = []
     for direction, name in DIRECTIONS.items():
         found = {row["model"]: row["tests"] for row in record(f"everyday/bundled-{direction}")["rows"]}
-        files = [found[f"{LAST_ROUNDS[direction]} round, wider, {bits} bits"] for bits in (8, 4)]
+        files = [found[f"seventh round, wider, {bits} bits"] for bits in (8, 4)]
         figures = [f"{scores[metric]:.2f}" for metric in ("bleu", "chrf") for scores in files]
         expected.append([name, *figures])
     assert rows_of("| direction | BLEU, 8 bits | BLEU, 4 bits | chrF, 8 bits | chrF, 4 bits |") == expected
@@ -58,6 +57,16 @@ def test_the_card_has_the_scores_of_other_spellings() -> None:
         expected.append([name, *(f"{row[spelling]['bleu']:.2f}" for spelling in spellings)])
     heading = "| direction | as it is | without final punctuation | lower case | both | capitals |"
     assert rows_of(heading) == expected
+
+
+def test_the_card_has_the_shares_of_words_and_phrases_alone() -> None:
+    expected = []
+    for direction, name in DIRECTIONS.items():
+        rows = record(f"everyday/words-alone-{direction}")["rows"]
+        shares = {row["group"]: f"{row['right']:.1%}" for row in rows if row["model"].startswith("seventh")}
+        expected.append([name, *shares.values()])
+        assert list(shares) == ["known words", "new words", "known phrases", "new phrases"]
+    assert rows_of("| direction | known words | new words | known phrases | new phrases |") == expected
 
 
 def test_the_examples_of_the_card_are_translations_of_the_model() -> None:

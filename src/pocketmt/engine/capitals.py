@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pocketmt.sentences.protected import protected_matches
+from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.letter_case import Capitals, in_lower_case
 from pocketmt.text.vocabulary import Vocabulary
 
 _LONGEST_LABEL: Final = 3  # words
+_WITH_NOUNS_IN_CAPITALS: Final = ("de", "lb")
 _CAPITALIZED: Final = re.compile(r"[^\W\d_]+(?=[^.!?…。！？]*$)")  # the first word of a text without marks
 _LEAST_PIECES: Final = 0.75  # of a letter, on average, where a vocabulary spells words by letters
 
@@ -28,16 +30,24 @@ def lowered(vocabulary: Vocabulary, text: str, language: str) -> tuple[str, Capi
 def without_first_capital(vocabulary: Vocabulary, text: str, language: str) -> str | None:
     """Return a text of at most three words with its first letter in lower case; None if it is to stay.
 
-    It stays if it has a final mark, or if the first word is not a piece of the vocabulary in lower case alone. Of most
-    words, models have seen the capital at the beginning of whole sentences only, and not in labels.
+    It stays if it has a final mark, or if the first word is no piece of the vocabulary in lower case. If it is a piece
+    with the capital as well, only a single word is put in lower case, and in German only one that is then more
+    frequent, as the order of the pieces tells: nouns have capitals. Of most words, models have seen the capital at the
+    beginning of whole sentences only, and not in labels.
     """
-    if not text[:1].isupper() or len(text.split(maxsplit=_LONGEST_LABEL)) > _LONGEST_LABEL:
+    if not text[:1].isupper():
+        return None
+    words = len(text.split(maxsplit=_LONGEST_LABEL))
+    if words > _LONGEST_LABEL:
         return None
     match = _CAPITALIZED.match(text)
     if match is None or not match[0][1:].islower():
         return None
     lower = in_lower_case(match[0], language)
-    if len(vocabulary.encode(match[0])) == 1 or len(ids := vocabulary.encode(lower)) > 1 or vocabulary.ids.unk in ids:
+    ids, lower_ids = vocabulary.encode(match[0]), vocabulary.encode(lower)
+    if len(lower_ids) > 1 or vocabulary.ids.unk in lower_ids:
+        return None
+    if len(ids) == 1 and (words > 1 or (primary_subtag(language) in _WITH_NOUNS_IN_CAPITALS and ids < lower_ids)):
         return None
     return lower + text[match.end() :]
 

@@ -97,6 +97,8 @@ def test_terms_and_prefixes_keep_their_case(everyday: Translator) -> None:
         ("Day", "day"),
         ("Day off now", "day off now"),
         ("Day after day off", None),
+        ("No", "no"),
+        ("No time", None),
         ("Day.", None),
         ("Tom", None),
         ("DAY", None),
@@ -109,7 +111,15 @@ def test_terms_and_prefixes_keep_their_case(everyday: Translator) -> None:
 )
 def test_labels_of_known_words_lose_their_capital(vocabulary: Vocabulary, text: str, expected: str | None) -> None:
     assert len(vocabulary.encode("Day")) > len(vocabulary.encode("day")) == 1
+    assert len(vocabulary.encode("No")) == len(vocabulary.encode("no")) == 1
     assert without_first_capital(vocabulary, text, "en") == expected
+
+
+def test_german_nouns_keep_their_capital(vocabulary: Vocabulary) -> None:
+    pieces = {word: vocabulary.encode(word) for word in ("Film", "film", "Ja", "ja")}
+    assert pieces["Film"] < pieces["film"] and pieces["Ja"] > pieces["ja"]
+    assert [without_first_capital(vocabulary, word, "de-AT") for word in ("Film", "Ja")] == [None, "ja"]
+    assert without_first_capital(vocabulary, "Film", "en") == "film"
 
 
 def test_the_translation_of_a_label_begins_with_a_capital(everyday: Translator) -> None:

@@ -5,6 +5,7 @@ import type { Vocabulary } from "../text/vocabulary.js";
 import { protectedParts } from "./protected.js";
 
 const LONGEST_LABEL = 3; // words
+const WITH_NOUNS_IN_CAPITALS = ["de", "lb"];
 const CAPITALIZED = /^(\p{Uppercase})(\p{L}+)(?=[^.!?…。！？]*$)/u; // the first word of a text without marks
 const LEAST_PIECES = 0.75; // of a letter, on average, where a vocabulary spells words by letters
 
@@ -18,16 +19,19 @@ export function lowered(vocabulary: Vocabulary, text: string, language: string):
 
 /**
  * A text of at most three words with its first letter in lower case; undefined if it is to stay: if it has a final mark, or if
- * the first word is not a piece of the vocabulary in lower case alone. Of most words, models have seen the capital at the
- * beginning of whole sentences only, and not in labels.
+ * the first word is no piece of the vocabulary in lower case. If it is a piece with the capital as well, only a single word is
+ * put in lower case, and in German only one that is then more frequent, as the order of the pieces tells: nouns have capitals.
  */
 function withoutFirstCapital(vocabulary: Vocabulary, text: string, language: string): string | undefined {
   const [word, , rest] = CAPITALIZED.exec(text) ?? [];
   if (word === undefined || rest === undefined || !/\p{Lowercase}/u.test(rest) || /[\p{Uppercase}\p{Lt}]/u.test(rest)) return undefined;
-  if (splitWords(text).length > LONGEST_LABEL) return undefined;
+  const count = splitWords(text).length;
+  if (count > LONGEST_LABEL) return undefined;
   const lower = inLowerCase(word, language);
-  const ids = vocabulary.encode(lower);
-  if (vocabulary.encode(word).length === 1 || ids.length > 1 || ids.includes(vocabulary.ids.unk)) return undefined;
+  const [ids, lowerIds] = [vocabulary.encode(word), vocabulary.encode(lower)];
+  if (lowerIds.length > 1 || lowerIds.includes(vocabulary.ids.unk)) return undefined;
+  const isNoun = WITH_NOUNS_IN_CAPITALS.includes(language) && (ids[0] as number) < (lowerIds[0] as number);
+  if (ids.length === 1 && (count > 1 || isNoun)) return undefined;
   return lower + text.slice(word.length);
 }
 
