@@ -5,7 +5,7 @@
 The phrases are those of the validation text of Tatoeba, or with --final of the test set, by word alignments over that
 and the training text. A translation is right if it is linked to the phrase at least twice in these texts; case and a
 final mark do not count. A phrase is known if the training text has it often enough for `examples.everyday.phrases`.
-Translations are by beam 4.
+They are translated in lower case, and as labels, with a first capital. Translations are by beam 4.
 """
 
 import argparse
@@ -32,7 +32,8 @@ COLUMNS: Final = [
     "model",
     "group",
     "phrases:,",
-    "right:.1%",
+    "lower_case:.1%",
+    "labels:.1%",
 ]
 
 
@@ -106,14 +107,17 @@ def _lines(part: str, name: str) -> list[str]:
 
 
 def scored(translator: Translator, group: Group) -> dict[str, Any]:
-    """Return the number of phrases of a group, and the share of them whose translations are right."""
+    """Return the number of phrases of a group, and the shares of them whose translations are right."""
     phrases = list(group.right)
-    translations = translator.translate(phrases, beam_size=4, check=False)
-    right = sum(
-        translation.lower().rstrip(".!?") in group.right[phrase]
-        for phrase, translation in zip(phrases, translations, strict=True)
-    )
-    return {"group": group.name, "phrases": len(phrases), "right": right / max(len(phrases), 1)}
+    shares = {}
+    for name, change in (("lower_case", str), ("labels", str.capitalize)):
+        translations = translator.translate(list(map(change, phrases)), beam_size=4, check=False)
+        right = sum(
+            translation.lower().rstrip(".!?") in group.right[phrase]
+            for phrase, translation in zip(phrases, translations, strict=True)
+        )
+        shares[name] = right / max(len(phrases), 1)
+    return {"group": group.name, "phrases": len(phrases), **shares}
 
 
 if __name__ == "__main__":

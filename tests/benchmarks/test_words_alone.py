@@ -10,7 +10,7 @@ import pytest
 from benchmarks import words_alone
 from tests.examples.everyday.test_phrases import PAIRS
 
-RIGHT = {"dog": "Hund.", "sees": "sieht"}
+RIGHT = {"dog": "Hund.", "sees": "sieht", "Dog": "Hund"}
 
 
 class Dictionary:
@@ -42,6 +42,7 @@ def test_known_and_new_phrases_are_counted(tmp_path: Path, monkeypatch: pytest.M
     assert record["part"] == "val"
     assert set(groups) == {"known words", "new words", "known phrases", "new phrases"}
     known = groups["known words"]
-    assert known["right"] * known["phrases"] == pytest.approx(2)
-    assert groups["new words"]["right"] == 1  # "bird", which the training text lacks
-    assert groups["known phrases"]["right"] == 0 < groups["known phrases"]["phrases"]
+    assert known["lower_case"] * known["phrases"] == pytest.approx(2)
+    assert known["labels"] * known["phrases"] == pytest.approx(1)
+    assert groups["new words"]["lower_case"] == 1  # "bird", which the training text lacks
+    assert groups["known phrases"]["lower_case"] == 0 < groups["known phrases"]["phrases"]

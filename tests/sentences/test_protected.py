@@ -74,7 +74,9 @@ def test_amounts_are_exact_and_need_their_sign() -> None:
     source = "The room costs €19.99, 1 000 £ or 5 €, not $5 or 20."
     assert lost_parts(source, "", numbers="exact") == ["€19.99", "1 000 £", "5 €"]
     assert lost_parts(source, "19,99 €, £1.000, €5", numbers="exact") == []
-    assert lost_parts(source, "19,99 Euro, 1000 Pfund, 5 €, $5, 20", numbers="exact") == ["€19.99", "1 000 £"]
+    assert lost_parts(source, "19,99 Euro, 1000 Pfund, 5 €, $5, 20", numbers="exact") == []
+    assert lost_parts(source, "19.99, 1000, 5, $5, 20", numbers="exact") == ["€19.99", "1 000 £", "5 €"]
+    assert lost_parts("It costs €10 or 300 €", "Es kostet zehn Euro", numbers="exact") == ["300 €"]
     assert lost_parts(source, "19,99 Euro, 1000 Pfund, fünf Euro, $5, 20") == []
 
 

@@ -54,6 +54,7 @@ def test_amounts_have_numbers_in_their_place() -> None:
     replaced, [stand_in] = with_stand_ins("It costs 5 € a month, and $5 a day.")
     assert stand_in.part == "5 €"
     assert replaced == f"It costs {stand_in.word} a month, and $5 a day."
+    assert [each.part for each in with_stand_ins("500 €/month or 5 €-10 €")[1]] == ["500 €", "5 €", "10 €"]
     assert with_stand_ins("the 5-€ note, £5m, 5 £10 notes, €5 million")[1] == []
 
 

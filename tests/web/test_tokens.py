@@ -107,6 +107,13 @@ def test_capitals() -> None:
         "Day 😀 {name}",
         "I was there at Dawn",
         "Łukasz & NASA, STOP",
+        "Mark is here",
+        "I met <b>Mark</b> yesterday.",
+        "Use iPhone",
+        "Price 5.50 €",
+        "500 €/month",
+        "I am NOT here; the WHO is.",
+        "AT&T",
         " ".join(["WE ARE HERE AND IT IS LATE"] * 20),
     ]
     models = ("everyday-en-de", "everyday-de-en", "captions-en-de")

@@ -44,7 +44,8 @@ export function divideLine(line: string, { vocabulary, unknownWords, language, s
   let end = 0;
   for (const span of translationSpans(line, language, split, protect)) {
     const sentence = line.slice(span.start, span.end);
-    const [lower, capitals] = span.translated ? lowered(vocabulary, sentence, language) : [sentence, "none" as const];
+    const begins = !protect || parts.length === 0;
+    const [lower, capitals] = span.translated ? lowered(vocabulary, sentence, language, begins) : [sentence, "none" as const];
     const text = span.translated ? unknownWords.respelled(lower, language) : sentence;
     const segments = span.translated ? encodeLine(vocabulary, text) : [];
     const found = span.translated ? spaced(segments) : copied(text);

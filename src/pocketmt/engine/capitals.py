@@ -11,43 +11,52 @@ from pocketmt.text.vocabulary import Vocabulary
 
 _LONGEST_LABEL: Final = 3  # words
 _WITH_NOUNS_IN_CAPITALS: Final = ("de", "lb")
-_CAPITALIZED: Final = re.compile(r"[^\W\d_]+(?=[^.!?…。！？]*$)")  # the first word of a text without marks
+_FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
+_FINAL_MARK: Final = re.compile(r"[.!?…。！？][\"'”’»)]*$")
+# Names of people that are words as well.
+_NAME: Final = re.compile(
+    r"(?:Amber|Bill|Carter|Chase|Christian|Clay|Cliff|Dale|Daisy|Dawn|Dean|Dick|Drew|Ernst|Eve|Faith|Frank|Gene|Glen|"
+    r"Grace|Grant|Guy|Hans|Heath|Holly|Hope|Hunter|Iris|Ivy|Jack|Jasmine|Joy|June|Lang|Lily|Mark|Mason|Max|May|Miles|"
+    r"Nick|Parker|Pat|Penny|Ray|Rich|Rob|Robin|Rose|Ruby|Sandy|Stark|Sue|Taylor|Tiffany|Wade|Will|Wolf)(?!\w)"
+)
 _LEAST_PIECES: Final = 0.75  # of a letter, on average, where a vocabulary spells words by letters
 
 
-def lowered(vocabulary: Vocabulary, text: str, language: str) -> tuple[str, Capitals]:
+def lowered(vocabulary: Vocabulary, text: str, language: str, *, begins: bool = True) -> tuple[str, Capitals]:
     """Return a text in the letter case in which it is translated, and which capitals its translation is to have.
 
-    `language` is the code of the source.
+    Args:
+        vocabulary: of the source.
+        text: a sentence, or a part of one.
+        language: code of the source.
+        begins: whether it begins a sentence, so that its first capital tells nothing about its first word.
     """
     lower = without_capitals(vocabulary, text, language)
     if lower is not None:
         return lower, "all"
-    lower = without_first_capital(vocabulary, text, language)
+    lower = without_first_capital(vocabulary, text, language) if begins else None
     return (text, "none") if lower is None else (lower, "first")
 
 
 def without_first_capital(vocabulary: Vocabulary, text: str, language: str) -> str | None:
     """Return a text of at most three words with its first letter in lower case; None if it is to stay.
 
-    It stays if it has a final mark, or if the first word is no piece of the vocabulary in lower case. If it is a piece
-    with the capital as well, only a single word is put in lower case, and in German only one that is then more
-    frequent, as the order of the pieces tells: nouns have capitals. Of most words, models have seen the capital at the
-    beginning of whole sentences only, and not in labels.
+    It stays if it has a final mark, if the first word is no piece of the vocabulary in lower case, or if that may be a
+    name and other words follow. If it is a piece with the capital as well, only a single word is put in lower case, and
+    none in German, whose nouns have capitals. Of most words, models have seen the capital at the beginning of whole
+    sentences only, and not in labels.
     """
-    if not text[:1].isupper():
+    if not text[:1].isupper() or _FINAL_MARK.search(text):
         return None
+    match = _FIRST_WORD.match(text)
     words = len(text.split(maxsplit=_LONGEST_LABEL))
-    if words > _LONGEST_LABEL:
-        return None
-    match = _CAPITALIZED.match(text)
-    if match is None or not match[0][1:].islower():
+    if match is None or not match[0][1:].islower() or words > _LONGEST_LABEL or (words > 1 and _NAME.match(text)):
         return None
     lower = in_lower_case(match[0], language)
-    ids, lower_ids = vocabulary.encode(match[0]), vocabulary.encode(lower)
+    lower_ids = vocabulary.encode(lower)
     if len(lower_ids) > 1 or vocabulary.ids.unk in lower_ids:
         return None
-    if len(ids) == 1 and (words > 1 or (primary_subtag(language) in _WITH_NOUNS_IN_CAPITALS and ids < lower_ids)):
+    if len(vocabulary.encode(match[0])) == 1 and (words > 1 or primary_subtag(language) in _WITH_NOUNS_IN_CAPITALS):
         return None
     return lower + text[match.end() :]
 

@@ -100,10 +100,16 @@ class LineDivider:
 
     def divide_for(self, line: str, search: "Search", *, protect: bool = False) -> DividedLine:
         """Divide a line as the options of a translation say; raises as `divide` does."""
-        capitals = search.capitals
-        if capitals and search.terms is not None:  # Their case is that of the terms.
-            capitals = not search.terms.find(line) and not search.terms.find(line.lower())
-        return self.divide(line, search.languages, split=search.split, protect=protect, capitals=capitals)
+        # The case of terms is that of the text.
+        has_terms = search.terms is not None and (search.terms.find(line) or search.terms.find(line.lower()))
+        return self.divide(
+            line,
+            search.languages,
+            split=search.split,
+            protect=protect,
+            capitals=search.capitals and not has_terms,
+            respell=not has_terms,
+        )
 
     def divide(
         self,
@@ -113,6 +119,7 @@ class LineDivider:
         split: bool,
         protect: bool = False,
         capitals: bool = True,
+        respell: bool = True,
     ) -> DividedLine:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
 
@@ -125,8 +132,8 @@ class LineDivider:
         and others become a space, so that one line gives one line. Invisible characters are removed first: they would
         hide ends of sentences, and a line of nothing else is blank.
 
-        `capitals` puts a sentence in capitals, and the first letter of a label, in lower case if the vocabulary knows
-        it only so, and gives unknown words another spelling that it has.
+        `capitals` puts sentences and words in capitals, and the first letter of labels, in lower case if the vocabulary
+        hardly knows them otherwise; `respell` gives unknown words another spelling that it has.
 
         Raises EngineError if the line must name the target language, but does not.
         """
@@ -140,9 +147,12 @@ class LineDivider:
         for span in self.spans(line, languages, split=split, protect=protect):
             given = line[span.start : span.end]
             looked_at = capitals and span.reason is None
-            text, were = lowered(self._vocabulary, given, languages.source) if looked_at else (given, "none")
+            text = given
+            were: Capitals = "none"
             if looked_at:
-                text = self.unknown_words.respelled(text, languages.source)
+                text, were = lowered(self._vocabulary, given, languages.source, begins=not (protect and parts))
+            if span.reason is None and respell:
+                text = self.unknown_words.respelled(text, languages.source, stress=capitals)
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)
             if not found:

@@ -12,7 +12,9 @@ from pocketmt.text.letter_case import in_lower_case
 from pocketmt.text.vocabulary import Vocabulary
 
 _LEAST_PIECES: Final = 0.75  # of a character, on average, where a vocabulary spells words by letters
-_LEAST_STRESSED: Final = 4  # letters of a word in capitals for stress: shorter ones are often acronyms, such as "WHO"
+_LONGEST_ACRONYM: Final = 5  # letters of one that is a whole text
+# Acronyms that are words in lower case.
+_ACRONYMS: Final = frozenset(("ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "PM", "SAT", "US", "WHO"))
 _LETTER: Final = rf"[^\W_{WITHOUT_SPACES}]"
 # A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
 _WORD: Final = re.compile(
@@ -40,17 +42,17 @@ class UnknownWords:
         self._unknown: dict[str, bool] = {}  # by character
         self._frequent: set[str] | None = None  # characters of the pieces that have several
 
-    def respelled(self, text: str, language: str) -> str:
+    def respelled(self, text: str, language: str, *, stress: bool = True) -> str:
         """Return a text whose unknown words have another spelling where the vocabulary has that as one piece.
 
-        It is lower case for words of at least four capitals in other text, as in "This is VERY important", and no
-        accents for words with unknown characters, as in "naïve". An unknown "&" between words becomes "and" in some
-        languages.
+        It is lower case, or a capital and lower case, for words in capitals in other text, as in "This is VERY
+        important", if `stress` is True, and no accents for words with unknown characters, as in "naïve". An unknown "&"
+        between words becomes "and" in some languages.
         """
         if not self._may_be_unknown(text) or text.isupper():
             return text
         spelled = "".join(
-            self._other_spelling(part, language) or part[0] if isinstance(part, re.Match) else part
+            self._other_spelling(part, language, stress=stress) or part[0] if isinstance(part, re.Match) else part
             for part in _words_and_text(text)
         )
         word = _AND.get(primary_subtag(language))
@@ -64,10 +66,10 @@ class UnknownWords:
         A name with Latin letters that occur in no longer piece counts as unknown, too, and so do the names after an
         unknown one that are no pieces, as in "São Paulo".
 
-        Words that `respelled` could change are left out, and so are words of scripts without spaces, texts in capitals,
-        acronyms after a number, as in "5 PM", and Roman numerals.
+        Words that `respelled` could change are left out, and so are words of scripts without spaces, texts of several
+        words in capitals, acronyms after a number, as in "5 PM", and Roman numerals.
         """
-        if not self._may_be_unknown(text) or text.isupper():
+        if not self._may_be_unknown(text) or (text.isupper() and not self._is_acronym_alone(text)):
             return []
         parts: list[Part] = []
         name_end = -1  # of the last part, if it is a name
@@ -80,6 +82,10 @@ class UnknownWords:
             parts.append(Part(start, text[start : match.end()]))
             name_end = match.end() if is_name else -1
         return parts
+
+    def _is_acronym_alone(self, text: str) -> bool:
+        words = [match[0] for match in _WORD.finditer(text)]
+        return len(words) == 1 and len(words[0]) <= _LONGEST_ACRONYM and not self._is_piece(words[0].lower())
 
     def lost(self, text: str, translation: str, language: str) -> list[Part]:
         """Return the words that `find` finds in a text and that its translation lacks.
@@ -111,7 +117,7 @@ class UnknownWords:
         if match["plain"] is None:
             return not _begins(match) and any(map(self._is_unknown_character, word))
         before = match.string[max(match.start() - 2, 0) : match.start()]
-        return self._is_spelled_capitals(word) and not _AFTER_NUMBER.search(before) and not self._is_piece(word.lower())
+        return self._is_spelled_capitals(word) and not _AFTER_NUMBER.search(before)
 
     def _is_unknown_name(self, match: re.Match[str]) -> bool:
         word = match[0]
@@ -138,14 +144,15 @@ class UnknownWords:
             self._frequent = set("".join(piece for piece in pieces if len(piece) > 1))
         return self._frequent.isdisjoint((character, character.lower()))
 
-    def _other_spelling(self, match: re.Match[str], language: str) -> str | None:
+    def _other_spelling(self, match: re.Match[str], language: str, *, stress: bool = True) -> str | None:
         word = match[0]
         if match["plain"] is None:
             return None
         others = []
-        if len(word) >= _LEAST_STRESSED and self._is_spelled_capitals(word):
+        if self._is_spelled_capitals(word) and word not in _ACRONYMS:
             lower = in_lower_case(word, language)
-            others = [word[0] + lower[1:], lower] if _begins(match) else [lower]
+            capital = word[0] + lower[1:]
+            others = ([capital, lower] if _begins(match) else [lower, capital]) if stress else []
         elif any(map(self._is_unknown_character, word)):
             others = [_without_accents(word)]
         return next(filter(self._is_piece, others), None)

@@ -49,6 +49,9 @@ _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,:
 # Amounts of money, but not dollars, which languages write as words more often.
 _CURRENCIES: Final = "£¥\u20a0-\u20c0"
 _GAP: Final = "[ \u00a0\u202f]?"
+_CURRENCY_NAME: Final = re.compile(
+    r"(?i:eur|pound|pfund|libra|livre|sterlin|yen|jen|rupee|rupi)|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ"
+)
 _ZEROS: Final = re.compile(r"[.,]00$")  # of cents
 # "5 Millionen €" has a word between, so "€5 million" is left to the model, too.
 _LARGE: Final = rf"{_GAP}(?:(?i:mi|bi|tr|ml|mrd|bn|thou|taus|k(?!\w)|m(?!\w))|тыс|млн|млрд)"
@@ -102,12 +105,12 @@ def lost_parts(source: str, translation: str, *, numbers: Numbers = "all") -> li
         translation: of the text.
         numbers: which are looked at. All numbers include what may be an amount of dollars or a placeholder, such as
             "$1". Exact ones have at least three digits, no separators, and no two zeros at their end: others may be
-            written in words, as times of day and round numbers are. Amounts such as "5 €" are exact, too, and then need
-            their sign.
+            written in words, as times of day and round numbers are. Amounts such as "5 €" are exact, too, and need
+            their sign, or the name of a currency in the translation.
     """
     if not _may_have_parts(source):
         return []
-    signs = numbers == "exact"
+    signs = numbers == "exact" and not _CURRENCY_NAME.search(translation)
     needed = _parts(source, signs=signs)
     found = Counter(key for key, _, _ in _parts(translation, signs=signs))
     lost = []
@@ -117,7 +120,7 @@ def lost_parts(source: str, translation: str, *, numbers: Numbers = "all") -> li
         elif (
             not is_number
             or (numbers == "all" and not _is_often_spelled_out(part))
-            or (numbers == "exact" and _is_exact(part))
+            or (numbers == "exact" and _is_exact(part) and (signs or not _is_often_spelled_out(part)))
         ):
             lost.append(part)
     return lost
@@ -151,11 +154,12 @@ def _may_be_number(match: re.Match[str]) -> bool:
 def _is_exact_number(match: re.Match[str]) -> bool:
     """Whether a match is an exact number or an amount that stands apart from letters and other numbers."""
     before, after = match.string[max(match.start() - 2, 0) : match.start()], match.string[match.end() : match.end() + 2]
-    if any(character.isalpha() or character in "-/" for character in (*before[-1:], *after[:1])):
+    beside = (*before[-1:], *after[:1])
+    if any(map(str.isalpha, beside)):
         return False
     if match["amount"] is not None:
         return not _DIGIT_BEFORE.search(before) and not _DIGIT_AFTER.match(after)
-    return match["number"] is not None and _is_exact(match[0])
+    return match["number"] is not None and _is_exact(match[0]) and not any(each in "-/" for each in beside)
 
 
 def _is_exact(number: str) -> bool:

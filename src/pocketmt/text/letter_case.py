@@ -28,7 +28,12 @@ def in_capitals(text: str, language: str) -> str:
 
 
 def with_capitals(text: str, capitals: Capitals, language: str) -> str:
-    """Return a text with its first character, or all of it, in capitals; `language` is its code."""
+    """Return a text with its first character, or all of it, in capitals; `language` is its code.
+
+    A first word with another capital, such as "iPhone", stays as it is.
+    """
     if capitals == "all":
         return in_capitals(text, language)
-    return in_capitals(text[:1], language) + text[1:] if capitals == "first" else text
+    if capitals == "none" or any(map(str.isupper, text[1:].partition(" ")[0])):
+        return text
+    return in_capitals(text[:1], language) + text[1:]

@@ -6,6 +6,7 @@ from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.capitals import without_capitals, without_first_capital
 from pocketmt.model_file import open_model
+from pocketmt.text.letter_case import with_capitals
 from pocketmt.text.vocabulary import Vocabulary
 
 
@@ -100,6 +101,10 @@ def test_terms_and_prefixes_keep_their_case(everyday: Translator) -> None:
         ("No", "no"),
         ("No time", None),
         ("Day.", None),
+        ("Day!”", None),
+        ("Day 5.50 €", "day 5.50 €"),
+        ("Mark is here", None),
+        ("Mark", "mark"),
         ("Tom", None),
         ("DAY", None),
         ("day", None),
@@ -116,10 +121,27 @@ def test_labels_of_known_words_lose_their_capital(vocabulary: Vocabulary, text: 
 
 
 def test_german_nouns_keep_their_capital(vocabulary: Vocabulary) -> None:
-    pieces = {word: vocabulary.encode(word) for word in ("Film", "film", "Ja", "ja")}
-    assert pieces["Film"] < pieces["film"] and pieces["Ja"] > pieces["ja"]
-    assert [without_first_capital(vocabulary, word, "de-AT") for word in ("Film", "Ja")] == [None, "ja"]
-    assert without_first_capital(vocabulary, "Film", "en") == "film"
+    for word in ("Film", "Ja"):
+        assert len(vocabulary.encode(word)) == len(vocabulary.encode(word.lower())) == 1
+        assert without_first_capital(vocabulary, word, "de-AT") is None
+        assert without_first_capital(vocabulary, word, "en") == word.lower()
+    assert without_first_capital(vocabulary, "Zurück", "de") == "zurück"
+
+
+def test_parts_within_a_sentence_keep_their_capital(everyday: Translator) -> None:
+    line = "I met <b>Day</b> yesterday."
+    divider = everyday._divider
+    languages = everyday._languages.choose(None, None)
+    divided = divider.divide(line, languages, split=True, protect=True)
+    assert [text for text in divided.sentence_texts] == ["I met", "Day", "yesterday."]
+    assert divider.divide("Day <b>is</b> here", languages, split=True, protect=True).sentence_texts[0] == "day"
+
+
+def test_words_with_another_capital_stay() -> None:
+    assert with_capitals("iPhone kaufen", "first", "de") == "iPhone kaufen"
+    assert with_capitals("kaufen iPhone", "first", "de") == "Kaufen iPhone"
+    assert with_capitals("", "first", "de") == with_capitals("", "all", "de") == ""
+    assert with_capitals("ix", "first", "tr") == "İx"
 
 
 def test_the_translation_of_a_label_begins_with_a_capital(everyday: Translator) -> None:

@@ -1,5 +1,7 @@
 """Words that the vocabulary of the source lacks: unknown characters, acronyms, and words in capitals for stress."""
 
+from typing import Any
+
 import pytest
 
 from pocketmt.engine import Translator
@@ -36,7 +38,12 @@ def unknown_words() -> UnknownWords:
         ("[Music] is on", []),
         ("1+1=2, 10+ years, item#5 and C++11", []),
         ("THIS CAFÉ IS AT&T", []),
-        ("The WHO, the ICE and the CAT", []),
+        ("The WHO, the ICE and the CAT", ["WHO", "ICE", "CAT"]),
+        ("NASA", ["NASA"]),
+        ("AT&T", ["AT&T"]),
+        ("C++", ["C++"]),
+        ("STOP", []),
+        ("DANGEROUSLY", []),
         ("ООН здесь", ["ООН", "здесь"]),
         ("I like C++ and C# here", ["C++", "C#"]),
         ("NASA and the BBC2", ["NASA", "BBC2"]),
@@ -63,7 +70,8 @@ def test_words_that_the_vocabulary_lacks(unknown_words: UnknownWords, text: str,
         ("STOP right there!", "Stop right there!"),
         ("“NEVER say that”", "“Never say that”"),
         ("The US and the BBC", "The US and the BBC"),
-        ("I do NOT; the WHO says", "I do NOT; the WHO says"),
+        ("I do NOT; the WHO says", "I do not; the WHO says"),
+        ("I love TOM", "I love Tom"),
         ("Tom & Mary, R&D", "Tom and Mary, R&D"),
         ("THIS IS VERY IMPORTANT", "THIS IS VERY IMPORTANT"),
         ("See {VERY} and http://a.b/VERY", "See {VERY} and http://a.b/VERY"),
@@ -90,6 +98,7 @@ def test_stress_and_accents_go_where_the_vocabulary_has_the_word(
         ("The ATM of NASA", "Der Automat der NASA", []),
         ("The OTAN is here", "Die NATO ist hier", []),
         ("AT&T is here", "Die Firma ist hier", ["AT&T"]),
+        ("The WHO is here", "Die, die hier sind", []),
     ],
 )
 def test_acronyms_may_become_words(unknown_words: UnknownWords, text: str, translation: str, lost: list[str]) -> None:
@@ -132,6 +141,20 @@ def test_words_of_a_part_are_words_of_the_alignment(everyday: Translator) -> Non
         assert found.alignment is not None
         assert found.alignment.source_words == tuple(line.split())
         assert found.alignment.target_words == tuple(found.text.split())
+
+
+def test_suppressed_texts_leave_the_stress_but_not_the_sign(everyday: Translator) -> None:
+    options: dict[str, Any] = {"suppressed_texts": ["Haus"], "check": False}
+    assert everyday.translate(["Tom & Mary"], **options) == everyday.translate(["Tom and Mary"], **options)
+
+
+def test_the_meaning_of_stressed_words_stays(everyday: Translator) -> None:
+    stressed = ["I am NOT happy.", "Do NOT open the door.", "I love YOU."]
+    assert everyday.translate(stressed) == everyday.translate(
+        [line.replace("NOT", "not").replace("YOU", "you") for line in stressed]
+    )
+    german = Translator("everyday-de-en")
+    assert german.translate(["Mein HUND ist groß."]) == german.translate(["Mein Hund ist groß."])
 
 
 def test_stress_is_left_out_unless_terms_or_a_prefix_need_it(everyday: Translator) -> None:

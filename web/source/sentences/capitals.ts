@@ -1,37 +1,51 @@
 /** Text in capitals, of which most vocabularies have only single letters, and labels; models know both in lower case. */
 import { type Capitals, inLowerCase } from "../text/letter_case.js";
-import { splitWords } from "../text/unicode.js";
+import { WORD, splitWords } from "../text/unicode.js";
 import type { Vocabulary } from "../text/vocabulary.js";
 import { protectedParts } from "./protected.js";
 
 const LONGEST_LABEL = 3; // words
 const WITH_NOUNS_IN_CAPITALS = ["de", "lb"];
-const CAPITALIZED = /^(\p{Uppercase})(\p{L}+)(?=[^.!?…。！？]*$)/u; // the first word of a text without marks
+const FIRST_WORD = /^\p{Uppercase}(\p{L}+)/u;
+const FINAL_MARK = /[.!?…。！？]["'”’»)]*$/u;
+// Names of people that are words as well.
+const NAMES = [
+  "Amber|Bill|Carter|Chase|Christian|Clay|Cliff|Dale|Daisy|Dawn|Dean|Dick|Drew|Ernst|Eve|Faith|Frank|Gene|Glen",
+  "Grace|Grant|Guy|Hans|Heath|Holly|Hope|Hunter|Iris|Ivy|Jack|Jasmine|Joy|June|Lang|Lily|Mark|Mason|Max|May|Miles",
+  "Nick|Parker|Pat|Penny|Ray|Rich|Rob|Robin|Rose|Ruby|Sandy|Stark|Sue|Taylor|Tiffany|Wade|Will|Wolf",
+];
+const NAME = new RegExp(`^(?:${NAMES.join("|")})(?![${WORD}])`, "u");
 const LEAST_PIECES = 0.75; // of a letter, on average, where a vocabulary spells words by letters
 
-/** A text in the letter case in which it is translated, and which capitals its translation is to have. `language` is that of the source. */
-export function lowered(vocabulary: Vocabulary, text: string, language: string): [string, Capitals] {
+/**
+ * A text in the letter case in which it is translated, and which capitals its translation is to have.
+ *
+ * @param language of the source.
+ * @param begins whether the text begins a sentence, so that its first capital tells nothing about its first word.
+ */
+export function lowered(vocabulary: Vocabulary, text: string, language: string, begins: boolean): [string, Capitals] {
   const lower = withoutCapitals(vocabulary, text, language);
   if (lower !== undefined) return [lower, "all"];
-  const label = withoutFirstCapital(vocabulary, text, language);
+  const label = begins ? withoutFirstCapital(vocabulary, text, language) : undefined;
   return label === undefined ? [text, "none"] : [label, "first"];
 }
 
 /**
- * A text of at most three words with its first letter in lower case; undefined if it is to stay: if it has a final mark, or if
- * the first word is no piece of the vocabulary in lower case. If it is a piece with the capital as well, only a single word is
- * put in lower case, and in German only one that is then more frequent, as the order of the pieces tells: nouns have capitals.
+ * A text of at most three words with its first letter in lower case; undefined if it is to stay: if it has a final mark, if the
+ * first word is no piece of the vocabulary in lower case, or if that may be a name and other words follow. If it is a piece with
+ * the capital as well, only a single word is put in lower case, and none in German, whose nouns have capitals.
  */
 function withoutFirstCapital(vocabulary: Vocabulary, text: string, language: string): string | undefined {
-  const [word, , rest] = CAPITALIZED.exec(text) ?? [];
-  if (word === undefined || rest === undefined || !/\p{Lowercase}/u.test(rest) || /[\p{Uppercase}\p{Lt}]/u.test(rest)) return undefined;
+  const [word, rest] = FIRST_WORD.exec(text) ?? [];
+  if (word === undefined || rest === undefined || FINAL_MARK.test(text)) return undefined;
+  if (!/\p{Lowercase}/u.test(rest) || /[\p{Uppercase}\p{Lt}]/u.test(rest)) return undefined;
   const count = splitWords(text).length;
-  if (count > LONGEST_LABEL) return undefined;
+  if (count > LONGEST_LABEL || (count > 1 && NAME.test(text))) return undefined;
   const lower = inLowerCase(word, language);
-  const [ids, lowerIds] = [vocabulary.encode(word), vocabulary.encode(lower)];
+  const lowerIds = vocabulary.encode(lower);
   if (lowerIds.length > 1 || lowerIds.includes(vocabulary.ids.unk)) return undefined;
-  const isNoun = WITH_NOUNS_IN_CAPITALS.includes(language) && (ids[0] as number) < (lowerIds[0] as number);
-  if (ids.length === 1 && (count > 1 || isNoun)) return undefined;
+  const isKnown = vocabulary.encode(word).length === 1;
+  if (isKnown && (count > 1 || WITH_NOUNS_IN_CAPITALS.includes(language))) return undefined;
   return lower + text.slice(word.length);
 }
 

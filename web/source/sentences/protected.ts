@@ -50,6 +50,8 @@ const SIGN_FIRST = `[${CURRENCIES}]${GAP}(?:${NUMBER})`;
 const AMOUNT = `(?:${SIGN_FIRST}|(?:${NUMBER})${GAP}[${CURRENCIES}](?!${GAP}\\p{Nd}))(?!${LARGE})(?!\\p{Nd}|[.,:'’]\\p{Nd})`;
 const DIGIT_BEFORE = new RegExp(`\\p{Nd}[${WHITE}]?$`, "u");
 const DIGIT_AFTER = new RegExp(`^[${WHITE}]?\\p{Nd}`, "u");
+const CURRENCY_NAMES = ["eur", "pound", "pfund", "libra", "livre", "sterlin", "yen", "jen", "rupee", "rupi"].map(inAnyCase).join("|");
+const CURRENCY_NAME = new RegExp(`${CURRENCY_NAMES}|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ`, "u");
 const ZEROS = /[.,]00$/; // of cents
 const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
@@ -72,15 +74,21 @@ export function hasWords(text: string): boolean {
  * and amounts with a sign but that of dollars.
  */
 export function losesParts(source: string, translation: string, numbers: boolean): boolean {
-  const needed = allParts(source, numbers);
+  const signs = numbers && !CURRENCY_NAME.test(translation);
+  const needed = allParts(source, signs);
   if (needed.length === 0) return false;
   const found = new Map<string, number>();
-  for (const { key } of allParts(translation, numbers)) found.set(key, (found.get(key) ?? 0) + 1);
+  for (const { key } of allParts(translation, signs)) found.set(key, (found.get(key) ?? 0) + 1);
   return needed.some((part) => {
     const count = found.get(part.key) ?? 0;
     found.set(part.key, count - 1);
-    return count <= 0 && (!part.mayBeNumber || (numbers && isExact(part.text)));
+    if (count > 0) return false;
+    return !part.mayBeNumber || (numbers && isExact(part.text) && (signs || !isOftenSpelledOut(part.text)));
   });
+}
+
+function isOftenSpelledOut(part: string): boolean {
+  return /^(?:0?\p{Nd}|1[0-2])$/u.test(part.replace(AMOUNT_SIGN, "").trim());
 }
 
 /** Start and end of the protected parts of a text that are no numbers, with punctuation and suffixes. */
@@ -152,9 +160,9 @@ function numberKey(found: string, isAmount: boolean): string {
 function standsApart(text: string, start: number, number: string, isAmount: boolean): boolean {
   const end = start + number.length;
   const around = (start > 0 ? characterBefore(text, start) : "") + (end < text.length ? characterAt(text, end) : "");
-  if (/[\p{L}\-/]/u.test(around)) return false;
+  if (/\p{L}/u.test(around)) return false;
   if (isAmount) return !DIGIT_BEFORE.test(text.slice(Math.max(start - 4, 0), start)) && !DIGIT_AFTER.test(text.slice(end, end + 4));
-  return isExact(number);
+  return isExact(number) && !/[\-/]/.test(around);
 }
 
 /** Whether a number is rarely written as words or with separators. */

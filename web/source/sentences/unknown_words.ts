@@ -8,7 +8,9 @@ import { WITHOUT_SPACES } from "./spans.js";
 import type { Place } from "./stand_ins.js";
 
 const LEAST_PIECES = 0.75; // of a character, on average, where a vocabulary spells words by letters
-const LEAST_STRESSED = 4; // letters of a word in capitals for stress: shorter ones are often acronyms, such as "WHO"
+const LONGEST_ACRONYM = 5; // letters of one that is a whole text
+// Acronyms that are words in lower case.
+const ACRONYMS = ["ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "PM", "SAT", "US", "WHO"];
 const LETTER = `(?:(?![${WITHOUT_SPACES}])[\\p{L}\\p{N}])`;
 // A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
 const QUOTED = "`[^`" + WHITE + "]+`|\\[[^\\[\\]" + WHITE + "]+\\]";
@@ -50,9 +52,9 @@ export class UnknownWords {
   constructor(private readonly vocabulary: Vocabulary) {}
 
   /**
-   * A text whose unknown words have another spelling where the vocabulary has that as one piece: lower case for words of at
-   * least four capitals in other text, and no accents for words with unknown characters. An unknown "&" between words becomes
-   * "and" in some languages.
+   * A text whose unknown words have another spelling where the vocabulary has that as one piece: lower case, or a capital and
+   * lower case, for words in capitals in other text, and no accents for words with unknown characters. An unknown "&" between
+   * words becomes "and" in some languages.
    */
   respelled(text: string, language: string): string {
     if (!this.mayBeUnknown(text) || isInCapitals(text)) return text;
@@ -72,11 +74,11 @@ export class UnknownWords {
    * The words of a text with unknown characters, and its acronyms for which there are only letters. A name with Latin letters
    * that occur in no longer piece counts as unknown, too, and so do the names after an unknown one that are no pieces.
    *
-   * Words that `respelled` could change are left out, and so are words of scripts without spaces, texts in capitals, acronyms
-   * after a number, as in "5 PM", and Roman numerals.
+   * Words that `respelled` could change are left out, and so are words of scripts without spaces, texts of several words in
+   * capitals, acronyms after a number, as in "5 PM", and Roman numerals.
    */
   find(text: string, language: string): Place[] {
-    if (!this.mayBeUnknown(text) || isInCapitals(text)) return [];
+    if (!this.mayBeUnknown(text) || (isInCapitals(text) && !this.isAcronymAlone(text))) return [];
     const places: Place[] = [];
     let nameEnd = -1; // of the last part, if it is a name
     for (const word of words(text)) {
@@ -116,11 +118,15 @@ export class UnknownWords {
     return !isUsual;
   }
 
+  private isAcronymAlone(text: string): boolean {
+    const words = [...text.matchAll(WORDS)].map(([word]) => word);
+    return words.length === 1 && [...(words[0] as string)].length <= LONGEST_ACRONYM && !this.isPiece((words[0] as string).toLowerCase());
+  }
+
   private isUnknown(text: string, word: Word): boolean {
     if (word.hasSign) return true;
     if (!word.isPlain) return !word.begins && this.hasUnknown(word.text);
-    if (!this.isSpelledCapitals(word.text) || AFTER_NUMBER.test(text.slice(0, word.start).slice(-3))) return false;
-    return !this.isPiece(word.text.toLowerCase());
+    return this.isSpelledCapitals(word.text) && !AFTER_NUMBER.test(text.slice(0, word.start).slice(-3));
   }
 
   private isUnknownName({ text, isPlain }: Word): boolean {
@@ -148,9 +154,10 @@ export class UnknownWords {
     if (!word.isPlain) return undefined;
     const letters = [...word.text];
     let others: string[] = [];
-    if (letters.length >= LEAST_STRESSED && this.isSpelledCapitals(word.text)) {
+    if (this.isSpelledCapitals(word.text) && !ACRONYMS.includes(word.text)) {
       const lower = inLowerCase(word.text, language);
-      others = word.begins ? [letters[0] + [...lower].slice(1).join(""), lower] : [lower];
+      const capital = letters[0] + [...lower].slice(1).join("");
+      others = word.begins ? [capital, lower] : [lower, capital];
     } else if (this.hasUnknown(word.text)) {
       others = [withoutAccents(word.text)];
     }

@@ -4,10 +4,15 @@ const DOTTED = ["tr", "az"]; // Languages with a dotted and a dotless I.
 /** Which letters of a text are capitals, whatever the others are. */
 export type Capitals = "none" | "first" | "all";
 
-/** A text with its first character, or all of it, in capitals. `language` is its code, without script and region. */
+/**
+ * A text with its first character, or all of it, in capitals. A first word with another capital, such as "iPhone", stays as it is.
+ *
+ * @param language its code, without script and region.
+ */
 export function withCapitals(text: string, capitals: Capitals, language: string): string {
   if (capitals === "all") return inCapitals(text, language);
-  const first = capitals === "first" ? ([...text.slice(0, 2)][0] ?? "") : "";
+  const first = [...text.slice(0, 2)][0] ?? "";
+  if (capitals === "none" || /\p{Uppercase}/u.test(text.slice(first.length).split(" ")[0] as string)) return text;
   return inCapitals(first, language) + text.slice(first.length);
 }
 
