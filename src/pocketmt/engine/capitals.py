@@ -6,7 +6,7 @@ from typing import Final
 
 from pocketmt.sentences.protected import protected_matches
 from pocketmt.text.language_tags import primary_subtag
-from pocketmt.text.letter_case import Capitals, in_lower_case
+from pocketmt.text.letter_case import NO_CAPITALS, Capitals, in_lower_case
 from pocketmt.text.vocabulary import Vocabulary
 
 _LONGEST_LABEL: Final = 3  # words
@@ -35,7 +35,7 @@ def lowered(vocabulary: Vocabulary, text: str, language: str, *, begins: bool = 
     if lower is not None:
         return lower, "all"
     lower = without_first_capital(vocabulary, text, language) if begins else None
-    return (text, "none") if lower is None else (lower, "first")
+    return (text, NO_CAPITALS) if lower is None else (lower, "first")
 
 
 def without_first_capital(vocabulary: Vocabulary, text: str, language: str) -> str | None:

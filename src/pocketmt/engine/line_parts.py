@@ -9,7 +9,7 @@ from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.unknown_words import UnknownWords
 from pocketmt.sentences import Reason, Span, translation_spans
-from pocketmt.text.letter_case import Capitals, with_capitals
+from pocketmt.text.letter_case import NO_CAPITALS, Capitals, with_capitals
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -146,13 +146,10 @@ class LineDivider:
         end = 0
         for span in self.spans(line, languages, split=split, protect=protect):
             given = line[span.start : span.end]
-            looked_at = capitals and span.reason is None
-            text = given
-            were: Capitals = "none"
-            if looked_at:
-                text, were = lowered(self._vocabulary, given, languages.source, begins=not (protect and parts))
-            if span.reason is None and respell:
-                text = self.unknown_words.respelled(text, languages.source, stress=capitals)
+            text, were = given, NO_CAPITALS
+            if span.reason is None:
+                begins = not (protect and parts)
+                text, were = self._as_known(given, languages, capitals=capitals, respell=respell, begins=begins)
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)
             if not found:
@@ -171,9 +168,20 @@ class LineDivider:
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
         divided = DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
-        if set(were_capitals) - {"none"}:
+        if set(were_capitals) - {NO_CAPITALS}:
             return divided._replace(capitals=were_capitals, target_language=languages.target)
         return divided
+
+    def _as_known(
+        self, text: str, languages: ChosenLanguages, *, capitals: bool, respell: bool, begins: bool
+    ) -> tuple[str, Capitals]:
+        """Return a sentence as the vocabulary knows it, and the capitals that it had; `begins` is that of `lowered`."""
+        were = NO_CAPITALS
+        if capitals:
+            text, were = lowered(self._vocabulary, text, languages.source, begins=begins)
+        if respell:
+            text = self.unknown_words.respelled(text, languages.source, stress=capitals)
+        return text, were
 
 
 def _visible(line: str) -> str:

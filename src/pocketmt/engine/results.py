@@ -9,7 +9,7 @@ from pocketmt.engine.alignment import Alignment, copied_alignment, divide_at_spa
 from pocketmt.engine.line_parts import DividedLine, best_text, without_added_mark
 from pocketmt.engine.options import Search
 from pocketmt.sentences import StandIn, pieces_with_parts, with_parts
-from pocketmt.text.letter_case import Capitals, with_capitals
+from pocketmt.text.letter_case import NO_CAPITALS, Capitals, with_capitals
 from pocketmt.text.vocabulary import SPACE, Vocabularies, Vocabulary
 
 
@@ -105,7 +105,7 @@ def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search)
         parts = [_without_added_mark(text, part) for text, part in zip(line.sentence_texts, parts, strict=True)]
     if line.capitals:
         parts = [
-            part if capitals == "none" else _with_capitals(part, capitals, line, search)
+            part if capitals == NO_CAPITALS else _with_capitals(part, capitals, line, search)
             for part, capitals in zip(parts, line.capitals, strict=True)
         ]
     return DetailedHypothesis(

@@ -8,6 +8,7 @@ from pocketmt.text.language_tags import primary_subtag
 _DOTTED: Final = ("tr", "az")  # Languages with a dotted and a dotless I.
 # Which letters of a text are capitals, whatever the others are.
 Capitals = Literal["none", "first", "all"]
+NO_CAPITALS: Final[Capitals] = "none"
 _ACUTE: Final = "\u0301"
 
 
@@ -34,6 +35,6 @@ def with_capitals(text: str, capitals: Capitals, language: str) -> str:
     """
     if capitals == "all":
         return in_capitals(text, language)
-    if capitals == "none" or any(map(str.isupper, text[1:].partition(" ")[0])):
+    if capitals == NO_CAPITALS or any(map(str.isupper, text[1:].partition(" ")[0])):
         return text
     return in_capitals(text[:1], language) + text[1:]
