@@ -44,7 +44,10 @@ class Alignment:
 
     @property
     def source_words(self) -> tuple[str, ...]:
-        """The words of the source, as they are after Unicode normalization."""
+        """The words of the source, as they are after Unicode normalization.
+
+        A word that is translated in another spelling has that: "not" in place of "NOT", "and" in place of "&".
+        """
         return _words(self.source_pieces, self.source_word_starts)
 
     @property

@@ -34,8 +34,13 @@ def lowered(vocabulary: Vocabulary, text: str, language: str, *, begins: bool = 
     lower = without_capitals(vocabulary, text, language)
     if lower is not None:
         return lower, "all"
-    lower = without_first_capital(vocabulary, text, language) if begins else None
-    return (text, NO_CAPITALS) if lower is None else (lower, "first")
+    words = len(text.split(maxsplit=_LONGEST_LABEL))
+    if not begins or not text[:1].isupper() or words > _LONGEST_LABEL or _FINAL_MARK.search(text):
+        return text, NO_CAPITALS
+    lower = without_first_capital(vocabulary, text, language)
+    if lower is None and words == 1 and primary_subtag(language) in _WITH_NOUNS_IN_CAPITALS:
+        return text, NO_CAPITALS  # perhaps a noun, which would not have a capital in other languages
+    return lower or text, "first"
 
 
 def without_first_capital(vocabulary: Vocabulary, text: str, language: str) -> str | None:

@@ -15,6 +15,7 @@ from pocketmt.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pocketmt.engine.options import Search
+    from pocketmt.engine.terms import Terms
 
 _FINAL_MARK: Final = re.compile(r"(?<=\S)[.!?…。！？]+$")
 # All but tabs and spaces: a program could take it for the end of a line.
@@ -100,15 +101,13 @@ class LineDivider:
 
     def divide_for(self, line: str, search: "Search", *, protect: bool = False) -> DividedLine:
         """Divide a line as the options of a translation say; raises as `divide` does."""
-        # The case of terms is that of the text.
-        has_terms = search.terms is not None and (search.terms.find(line) or search.terms.find(line.lower()))
         return self.divide(
             line,
             search.languages,
             split=search.split,
             protect=protect,
-            capitals=search.capitals and not has_terms,
-            respell=not has_terms,
+            capitals=search.capitals,
+            terms=search.terms,
         )
 
     def divide(
@@ -119,7 +118,7 @@ class LineDivider:
         split: bool,
         protect: bool = False,
         capitals: bool = True,
-        respell: bool = True,
+        terms: "Terms | None" = None,
     ) -> DividedLine:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
 
@@ -133,7 +132,7 @@ class LineDivider:
         hide ends of sentences, and a line of nothing else is blank.
 
         `capitals` puts sentences and words in capitals, and the first letter of labels, in lower case if the vocabulary
-        hardly knows them otherwise; `respell` gives unknown words another spelling that it has.
+        hardly knows them otherwise. Sentences with terms, whose case counts, stay as they are.
 
         Raises EngineError if the line must name the target language, but does not.
         """
@@ -149,7 +148,7 @@ class LineDivider:
             text, were = given, NO_CAPITALS
             if span.reason is None:
                 begins = not (protect and parts)
-                text, were = self._as_known(given, languages, capitals=capitals, respell=respell, begins=begins)
+                text, were = self._as_known(given, languages, capitals=capitals, terms=terms, begins=begins)
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)
             if not found:
@@ -173,14 +172,15 @@ class LineDivider:
         return divided
 
     def _as_known(
-        self, text: str, languages: ChosenLanguages, *, capitals: bool, respell: bool, begins: bool
+        self, given: str, languages: ChosenLanguages, *, capitals: bool, terms: "Terms | None", begins: bool
     ) -> tuple[str, Capitals]:
         """Return a sentence as the vocabulary knows it, and the capitals that it had; `begins` is that of `lowered`."""
-        were = NO_CAPITALS
+        text, were = given, NO_CAPITALS
         if capitals:
             text, were = lowered(self._vocabulary, text, languages.source, begins=begins)
-        if respell:
-            text = self.unknown_words.respelled(text, languages.source, stress=capitals)
+        text = self.unknown_words.respelled(text, languages.source, stress=capitals)
+        if terms is not None and any(map(terms.find, (given, given.lower(), text))):
+            return given, NO_CAPITALS
         return text, were
 
 

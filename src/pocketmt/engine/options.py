@@ -46,7 +46,7 @@ class SearchOptions(TypedDict, total=False):
             hypothesis more for each piece of its target terms. Case counts; of overlapping source terms, the longest.
         suppressed_texts: texts that must not be generated. A text is found wherever it begins at the beginning of a
             word, in whatever way it is divided into pieces, also as the beginning of a longer word. At most 20,000
-            bytes, and 200 of a text.
+            bytes, and 200 of a text. Text that is copied or protected is not generated.
         suppressed_sequences: sequences of pieces ("▁" for a space) that must not be generated.
         repetition_penalty: the logit of a piece that the translation already has is divided by this number if it is
             positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1). 0.01 to 100; above 1

@@ -40,11 +40,14 @@ class LineProtection:
         """
         if not whole:
             return bool(lost_parts(line.line, translation, numbers="none"))
-        return bool(lost_parts(line.line, translation, numbers="exact") or self._lost_words(line.line, translation))
+        if lost_parts(line.line, translation, numbers="exact"):
+            return True
+        # Of several sentences, each is looked at again by itself.
+        return bool(self._lost_words(line.line, translation, with_terms=len(line.sentence_texts) > 1))
 
-    def _lost_words(self, text: str, translation: str) -> list[Part]:
-        # Terms replace words.
-        if self._search.terms is not None and self._search.terms.find(text):
+    def _lost_words(self, text: str, translation: str, *, with_terms: bool = False) -> list[Part]:
+        """Return the lost words of a text; none if it has terms, which replace words, unless `with_terms` is True."""
+        if not with_terms and self._search.terms is not None and self._search.terms.find(text):
             return []
         return self._divider.unknown_words.lost(text, translation, self._search.languages.source)
 

@@ -15,6 +15,9 @@ _LEAST_PIECES: Final = 0.75  # of a character, on average, where a vocabulary sp
 _LONGEST_ACRONYM: Final = 5  # letters of one that is a whole text
 # Acronyms that are words in lower case.
 _ACRONYMS: Final = frozenset(("ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "PM", "SAT", "US", "WHO"))
+# Words with a known part, such as "Eiscrème", are no names there.
+_WITH_COMPOUNDS: Final = ("de", "lb")
+_SHORTEST_PART: Final = 4  # characters, with that of the space
 _LETTER: Final = rf"[^\W_{WITHOUT_SPACES}]"
 # A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
 _WORD: Final = re.compile(
@@ -75,7 +78,7 @@ class UnknownWords:
         name_end = -1  # of the last part, if it is a name
         for match in _words(text):
             continues = text[name_end : match.start()] == " " and self._continues_name(match)
-            is_name = continues or self._is_unknown_name(match)
+            is_name = continues or self._is_unknown_name(match, language)
             if not (is_name or self._is_unknown(match)) or self._other_spelling(match, language) is not None:
                 continue
             start = parts.pop().start if continues else match.start()
@@ -119,11 +122,14 @@ class UnknownWords:
         before = match.string[max(match.start() - 2, 0) : match.start()]
         return self._is_spelled_capitals(word) and not _AFTER_NUMBER.search(before)
 
-    def _is_unknown_name(self, match: re.Match[str]) -> bool:
+    def _is_unknown_name(self, match: re.Match[str], language: str) -> bool:
         word = match[0]
         if match["plain"] is None:
             return False
         is_rare = word[0].isupper() and any(map(self._is_rare, word))
+        if is_rare and primary_subtag(language) in _WITH_COMPOUNDS:
+            [first] = self._vocabulary.pieces(self._vocabulary.encode(word)[:1])
+            is_rare = len(first) < _SHORTEST_PART
         return is_rare or any(map(self._is_unknown_character, word))
 
     def _continues_name(self, match: re.Match[str]) -> bool:

@@ -97,7 +97,8 @@ def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:
     """Return a translation with the parts in place of the stand-ins; None unless it has each exactly once."""
     for stand_in in stand_ins:
         places = stand_in.find(translation)
-        if len(places) != 1:
+        # A name that stands in may not occur a second time as part of a word either, such as "Toms".
+        if len(places) != 1 or (stand_in.word.isalpha() and translation.count(stand_in.word) > 1):
             return None
         start, end = places[0]
         around = translation[max(start - 1, 0) : start] + translation[end : end + 1]

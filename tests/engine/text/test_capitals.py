@@ -4,7 +4,7 @@ import pytest
 
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
-from pocketmt.engine.capitals import without_capitals, without_first_capital
+from pocketmt.engine.capitals import lowered, without_capitals, without_first_capital
 from pocketmt.model_file import open_model
 from pocketmt.text.letter_case import with_capitals
 from pocketmt.text.vocabulary import Vocabulary
@@ -126,6 +126,15 @@ def test_german_nouns_keep_their_capital(vocabulary: Vocabulary) -> None:
         assert without_first_capital(vocabulary, word, "de-AT") is None
         assert without_first_capital(vocabulary, word, "en") == word.lower()
     assert without_first_capital(vocabulary, "Zurück", "de") == "zurück"
+
+
+def test_labels_keep_their_capital(everyday: Translator) -> None:
+    labels = ["English breakfast", "Chinese food", "At home"]
+    assert all(each[0].isupper() for each in everyday.translate(labels))
+    assert lowered(everyday._divider._vocabulary, "Film", "de") == ("Film", "none")
+    assert lowered(everyday._divider._vocabulary, "Zurück", "de") == ("zurück", "first")
+    assert lowered(everyday._divider._vocabulary, "Tom sees it", "en") == ("Tom sees it", "first")
+    assert lowered(everyday._divider._vocabulary, "Day", "en", begins=False) == ("Day", "none")
 
 
 def test_parts_within_a_sentence_keep_their_capital(everyday: Translator) -> None:

@@ -130,6 +130,27 @@ def test_terms_replace_unknown_words(everyday: Translator) -> None:
     assert "Lukas" in found[0] and "Forschung" in found[1]
 
 
+def test_a_term_concerns_its_sentence_alone(everyday: Translator) -> None:
+    terms = {"dog": "Köter"}
+    alone = everyday.translate(["This is NOT good.", "I LOVE IT!", "I like C++."])
+    found = everyday.translate(
+        [f"{line} The dog barks." for line in ("This is NOT good.", "I LOVE IT!", "I like C++.")], terms=terms
+    )
+    assert all(line.startswith(first) and "Köter" in line for line, first in zip(found, alone, strict=True))
+
+
+def test_another_spelling_makes_no_term() -> None:
+    german = Translator("everyday-de-en")
+    [found] = german.translate(["Das ist mein HUND."], terms={"Hund": "pooch"})
+    assert "pooch" not in found
+
+
+def test_german_words_with_a_known_part_are_no_names() -> None:
+    with open_model(resolve_model("everyday-de-en")) as file:
+        words = UnknownWords(Vocabulary(file.vocabulary()))
+    assert [part.text for part in words.find("Die Eiscrème und Raúl", "de-CH")] == ["Raúl"]
+
+
 def test_many_unknown_words_do_not_keep_a_number_from_its_stand_in(everyday: Translator) -> None:
     line = "The number is 482913, and not for AT&T, R&D, Łukasz, Zoë or Dvořák."
     assert "482913" in everyday.translate([line])[0]

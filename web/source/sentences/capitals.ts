@@ -26,8 +26,11 @@ const LEAST_PIECES = 0.75; // of a letter, on average, where a vocabulary spells
 export function lowered(vocabulary: Vocabulary, text: string, language: string, begins: boolean): [string, Capitals] {
   const lower = withoutCapitals(vocabulary, text, language);
   if (lower !== undefined) return [lower, "all"];
-  const label = begins ? withoutFirstCapital(vocabulary, text, language) : undefined;
-  return label === undefined ? [text, "none"] : [label, "first"];
+  const count = splitWords(text).length;
+  if (!begins || !/^\p{Uppercase}/u.test(text) || count > LONGEST_LABEL || FINAL_MARK.test(text)) return [text, "none"];
+  const label = withoutFirstCapital(vocabulary, text, language);
+  const mayBeNoun = count === 1 && WITH_NOUNS_IN_CAPITALS.includes(language);
+  return label === undefined && mayBeNoun ? [text, "none"] : [label ?? text, "first"];
 }
 
 /**

@@ -11,6 +11,9 @@ const LEAST_PIECES = 0.75; // of a character, on average, where a vocabulary spe
 const LONGEST_ACRONYM = 5; // letters of one that is a whole text
 // Acronyms that are words in lower case.
 const ACRONYMS = ["ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "PM", "SAT", "US", "WHO"];
+// Words with a known part, such as "Eiscrème", are no names there.
+const WITH_COMPOUNDS = ["de", "lb"];
+const SHORTEST_PART = 4; // characters, with that of the space
 const LETTER = `(?:(?![${WITHOUT_SPACES}])[\\p{L}\\p{N}])`;
 // A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
 const QUOTED = "`[^`" + WHITE + "]+`|\\[[^\\[\\]" + WHITE + "]+\\]";
@@ -83,7 +86,7 @@ export class UnknownWords {
     let nameEnd = -1; // of the last part, if it is a name
     for (const word of words(text)) {
       const continues = nameEnd >= 0 && text.slice(nameEnd, word.start) === " " && this.continuesName(word);
-      const isName = continues || this.isUnknownName(word);
+      const isName = continues || this.isUnknownName(word, language);
       if (!(isName || this.isUnknown(text, word)) || this.otherSpelling(word, language) !== undefined) continue;
       const start = continues ? (places.pop() as Place).start : word.start;
       places.push({ start, text: text.slice(start, word.end), isOfNumber: false });
@@ -129,9 +132,12 @@ export class UnknownWords {
     return this.isSpelledCapitals(word.text) && !AFTER_NUMBER.test(text.slice(0, word.start).slice(-3));
   }
 
-  private isUnknownName({ text, isPlain }: Word): boolean {
+  private isUnknownName({ text, isPlain }: Word, language: string): boolean {
     if (!isPlain) return false;
-    return (hasCapital(text) && [...text].some((letter) => this.isRare(letter))) || this.hasUnknown(text);
+    if (this.hasUnknown(text)) return true;
+    if (!hasCapital(text) || ![...text].some((letter) => this.isRare(letter))) return false;
+    const first = this.vocabulary.pieces[this.vocabulary.encode(text)[0] as number] as string;
+    return !WITH_COMPOUNDS.includes(language) || [...first].length < SHORTEST_PART;
   }
 
   /** Whether a word after an unknown name may belong to it: it has a capital, and is no piece. */
