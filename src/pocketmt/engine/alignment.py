@@ -100,7 +100,8 @@ def _word_starts(pieces: Sequence[str]) -> list[int]:
             starts.append(index)
             visible = False
         visible = visible or piece != SPACE
-    return starts
+    # A space at the end begins no word.
+    return starts if visible else (starts[:-1] or starts)
 
 
 def copied_alignment(text: str) -> Alignment:

@@ -144,19 +144,21 @@ def _with_capitals(
 ) -> DetailedHypothesis:
     """Return the translation of a sentence with capitals, also in its pieces and those of its source."""
     source, target = search.languages.source, line.target_language
+    text = with_capitals(part.text, capitals, target)
+    of_target: Capitals = NO_CAPITALS if text == part.text else capitals
     alignment = part.alignment
     if alignment is not None:
         alignment = replace(
             alignment,
             source_pieces=_pieces_with_capitals(alignment.source_pieces, capitals, source),
-            target_pieces=_pieces_with_capitals(alignment.target_pieces, capitals, target),
+            target_pieces=_pieces_with_capitals(alignment.target_pieces, of_target, target),
         )
-    text = with_capitals(part.text, capitals, target)
-    return replace(part, text=text, pieces=_pieces_with_capitals(part.pieces, capitals, target), alignment=alignment)
+    pieces = _pieces_with_capitals(part.pieces, of_target, target)
+    return replace(part, text=text, pieces=pieces, alignment=alignment)
 
 
 def _pieces_with_capitals(pieces: Sequence[str], capitals: Capitals, language: str) -> tuple[str, ...]:
-    if capitals == "all":
+    if capitals != "first":
         return tuple(with_capitals(piece, capitals, language) for piece in pieces)
     first = next((place for place, piece in enumerate(pieces) if piece.strip(SPACE)), None)
     return tuple(

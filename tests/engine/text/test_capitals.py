@@ -137,6 +137,14 @@ def test_labels_keep_their_capital(everyday: Translator) -> None:
     assert lowered(everyday._divider._vocabulary, "Day", "en", begins=False) == ("Day", "none")
 
 
+def test_pieces_have_the_capitals_of_the_text() -> None:
+    german = Translator("everyday-de-en")
+    for line in ("IV WherePaulo Zoë", "Zurück bitte", "Öl", "Kochen"):
+        for hypothesis in german.translate_detailed([line], n_best=3)[0]:
+            assert hypothesis.alignment is not None
+            assert list(hypothesis.alignment.target_words) == hypothesis.text.split()
+
+
 def test_parts_within_a_sentence_keep_their_capital(everyday: Translator) -> None:
     line = "I met <b>Day</b> yesterday."
     divider = everyday._divider

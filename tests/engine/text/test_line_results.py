@@ -58,6 +58,8 @@ def test_a_piece_without_letters_is_no_word() -> None:
     alignment = make_alignment(["▁", "▁a", "▁", "b", "c"], ["x", "▁", "▁", "▁y"], ((0.2,) * 5,) * 4)
     assert alignment.source_words == ("a", "bc")
     assert alignment.target_words == ("x", "y")
+    alignment = make_alignment(["▁a", "▁", "▁"], ["▁"], ((0.2,) * 3,))
+    assert alignment.source_words == ("a",) and alignment.target_words == ("",)
     assert make_alignment([], ["▁x"], ((),)).word_links() == []
 
 
