@@ -34,8 +34,8 @@ def lowered(vocabulary: Vocabulary, text: str, language: str, *, begins: bool = 
     lower = without_capitals(vocabulary, text, language)
     if lower is not None:
         return lower, "all"
-    words = len(text.split(maxsplit=_LONGEST_LABEL))
-    if not begins or not text[:1].isupper() or words > _LONGEST_LABEL or _FINAL_MARK.search(text):
+    words = _words_of_label(text) if begins else 0
+    if words == 0:
         return text, NO_CAPITALS
     lower = without_first_capital(vocabulary, text, language)
     if lower is None and words == 1 and primary_subtag(language) in _WITH_NOUNS_IN_CAPITALS:
@@ -51,11 +51,9 @@ def without_first_capital(vocabulary: Vocabulary, text: str, language: str) -> s
     none in German, whose nouns have capitals. Of most words, models have seen the capital at the beginning of whole
     sentences only, and not in labels.
     """
-    if not text[:1].isupper() or _FINAL_MARK.search(text):
-        return None
+    words = _words_of_label(text)
     match = _FIRST_WORD.match(text)
-    words = len(text.split(maxsplit=_LONGEST_LABEL))
-    if match is None or not match[0][1:].islower() or words > _LONGEST_LABEL or (words > 1 and _NAME.match(text)):
+    if words == 0 or match is None or not match[0][1:].islower() or (words > 1 and _NAME.match(text)):
         return None
     lower = in_lower_case(match[0], language)
     lower_ids = vocabulary.encode(lower)
@@ -64,6 +62,13 @@ def without_first_capital(vocabulary: Vocabulary, text: str, language: str) -> s
     if len(vocabulary.encode(match[0])) == 1 and (words > 1 or primary_subtag(language) in _WITH_NOUNS_IN_CAPITALS):
         return None
     return lower + text[match.end() :]
+
+
+def _words_of_label(text: str) -> int:
+    """Return the number of words of a text with a first capital and no final mark; 0 for others and above 3."""
+    words = len(text.split(maxsplit=_LONGEST_LABEL))
+    is_label = text[:1].isupper() and words <= _LONGEST_LABEL and _FINAL_MARK.search(text) is None
+    return words if is_label else 0
 
 
 def without_capitals(vocabulary: Vocabulary, sentence: str, language: str) -> str | None:

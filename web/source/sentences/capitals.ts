@@ -26,8 +26,8 @@ const LEAST_PIECES = 0.75; // of a letter, on average, where a vocabulary spells
 export function lowered(vocabulary: Vocabulary, text: string, language: string, begins: boolean): [string, Capitals] {
   const lower = withoutCapitals(vocabulary, text, language);
   if (lower !== undefined) return [lower, "all"];
-  const count = splitWords(text).length;
-  if (!begins || !/^\p{Uppercase}/u.test(text) || count > LONGEST_LABEL || FINAL_MARK.test(text)) return [text, "none"];
+  const count = begins ? wordsOfLabel(text) : 0;
+  if (count === 0) return [text, "none"];
   const label = withoutFirstCapital(vocabulary, text, language);
   const mayBeNoun = count === 1 && WITH_NOUNS_IN_CAPITALS.includes(language);
   return label === undefined && mayBeNoun ? [text, "none"] : [label ?? text, "first"];
@@ -40,16 +40,22 @@ export function lowered(vocabulary: Vocabulary, text: string, language: string, 
  */
 function withoutFirstCapital(vocabulary: Vocabulary, text: string, language: string): string | undefined {
   const [word, rest] = FIRST_WORD.exec(text) ?? [];
-  if (word === undefined || rest === undefined || FINAL_MARK.test(text)) return undefined;
+  if (word === undefined || rest === undefined) return undefined;
   if (!/\p{Lowercase}/u.test(rest) || /[\p{Uppercase}\p{Lt}]/u.test(rest)) return undefined;
-  const count = splitWords(text).length;
-  if (count > LONGEST_LABEL || (count > 1 && NAME.test(text))) return undefined;
+  const count = wordsOfLabel(text);
+  if (count === 0 || (count > 1 && NAME.test(text))) return undefined;
   const lower = inLowerCase(word, language);
   const lowerIds = vocabulary.encode(lower);
   if (lowerIds.length > 1 || lowerIds.includes(vocabulary.ids.unk)) return undefined;
   const isKnown = vocabulary.encode(word).length === 1;
   if (isKnown && (count > 1 || WITH_NOUNS_IN_CAPITALS.includes(language))) return undefined;
   return lower + text.slice(word.length);
+}
+
+/** The number of words of a text that begins with a capital and has no final mark; 0 for others and above 3. */
+function wordsOfLabel(text: string): number {
+  const count = splitWords(text).length;
+  return /^\p{Uppercase}/u.test(text) && count <= LONGEST_LABEL && !FINAL_MARK.test(text) ? count : 0;
 }
 
 /**
