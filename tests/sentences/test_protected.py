@@ -2,7 +2,8 @@
 
 import pytest
 
-from pocketmt.sentences.protected import WORD_WITH_SPACES, has_words, lost_parts, protected_spans
+from pocketmt.sentences import lost_parts
+from pocketmt.sentences.protected import WORD_WITH_SPACES, has_words, protected_spans
 
 KEPT = [
     *(

@@ -2,7 +2,18 @@
 import fs from "node:fs";
 import v8 from "node:v8";
 import vm from "node:vm";
-import { Engine, LocalTranslator, SentencePiece, UnknownWords, Vocabulary, encodeLine, translationSpans } from "../../web/dist/testing.js";
+import {
+  Engine,
+  LocalTranslator,
+  SentencePiece,
+  UnknownWords,
+  Vocabulary,
+  encodeLine,
+  losesParts,
+  numberFormats,
+  translationSpans,
+  withStandIns,
+} from "../../web/dist/testing.js";
 
 const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
 const wasm = process.argv[2];
@@ -77,6 +88,15 @@ const kinds = {
       const found = words.find(line, language).map(({ start, text }) => [[...line.slice(0, start)].length, text]);
       const lost = words.lost(line, lines[(index + 1) % lines.length], language);
       return [found, words.respelled(line, language), lost.map(({ text }) => text)];
+    });
+  },
+  numbers: async ({ lines, source, target }) => {
+    const formats = numberFormats(source, target);
+    return lines.map((line, index) => {
+      const other = lines[(index + 1) % lines.length];
+      const replaced = withStandIns(line, 0, [], formats);
+      const parts = replaced?.standIns.map(({ word, part }) => [word, part]) ?? [];
+      return [losesParts(line, other, true, formats), losesParts(line, other, false, formats), replaced?.text ?? line, parts];
     });
   },
   spans: async ({ lines, language, protect }) =>

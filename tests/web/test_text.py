@@ -13,7 +13,7 @@ from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.translator import LONGEST_SEGMENT
 from pocketmt.engine.unknown_words import UnknownWords
 from pocketmt.model_file import open_model
-from pocketmt.sentences import translation_spans
+from pocketmt.sentences import lost_parts, number_formats, translation_spans, with_stand_ins
 from pocketmt.text.normalization import normalize
 from pocketmt.text.stored_vocabulary import StoredVocabulary
 from pocketmt.text.vocabulary import Vocabulary
@@ -224,3 +224,38 @@ def test_unknown_words_are_those_of_python(tmp_path: Path, language: str) -> Non
     assert sum(bool(parts) for parts, _, _ in expected) > 300
     assert sum(bool(lost) for _, _, lost in expected) > 100
     assert sum(text != line for line, (_, text, _) in zip(lines, expected, strict=True)) > 100
+
+
+NUMBERS = [
+    *("1,250", "1.250", "1250", "1,250.50", "1.250,50", "12 345,6", "12\u00a0345", "1'000'000", "10,000", "10.000"),
+    *("0.75", "0,75", "2.50", "2,5", "25", "2.13.0", "1.2.2024", "8.30", "8:30", "8,30", "at", "am", "p.m.", "o'clock"),
+    *("€5", "5 €"),
+    *("€1,250.00", "1.250 €", "euros", "2019", "007", "7", "300", "$5", "{name}", "%d", "%1.2f", "dogs."),
+    *("(3.14)", "-5", "a5"),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), [("en", "de"), ("de", "en"), ("fr", "ja"), ("pl", "pt"), ("en", "hi")])
+def test_numbers_are_those_of_python(source: str, target: str) -> None:
+    draw = random.Random(3)
+    lines = [" ".join(draw.choices(NUMBERS, k=draw.randrange(7))) for _ in range(1500)]
+    lines += ["".join(draw.choices("0123456789.,:' \u00a0€a-", k=draw.randrange(14))) for _ in range(1500)]
+    # After each line the same one with other separators, so that numbers are often kept.
+    lines = [each for line in lines for each in (line, line.replace(".", "_").replace(",", ".").replace("_", ","))]
+    formats = number_formats(source, target)
+    expected: list[list[Any]] = []
+    for index, line in enumerate(lines):
+        other = lines[(index + 1) % len(lines)]
+        text, stand_ins = with_stand_ins(line, formats=formats)
+        expected.append(
+            [
+                bool(lost_parts(line, other, numbers="exact", formats=formats)),
+                bool(lost_parts(line, other, numbers="none", formats=formats)),
+                text,
+                [[stand_in.word, stand_in.part] for stand_in in stand_ins],
+            ]
+        )
+    [found] = run_jobs([{"kind": "numbers", "lines": lines, "source": source, "target": target}])
+    assert found["result"] == expected
+    assert 500 < sum(lost for lost, *_ in expected) < 5000
+    assert sum(bool(stand_ins) for *_, stand_ins in expected) > 1000

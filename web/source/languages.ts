@@ -1,6 +1,7 @@
 /** The languages of a model, and the pieces that stand for those that are chosen. */
 import { EngineError, ModelFileError } from "./errors.js";
 import type { LanguagePieces } from "./model/model_file.js";
+import { type NumberFormats, numberFormats } from "./sentences/numbers.js";
 import { trimStart } from "./text/unicode.js";
 import type { Vocabulary } from "./text/vocabulary.js";
 
@@ -12,6 +13,8 @@ export interface ChosenLanguages {
   readonly sentences: string;
   /** The translation's language, without script and region. */
   readonly translation: string;
+  /** How both languages write numbers; undefined if that of one is not known. */
+  readonly numberFormats: NumberFormats | undefined;
   /** Piece that every translation begins with, and that no text shows; undefined: there is none. */
   readonly forced: number | undefined;
   /**
@@ -66,7 +69,8 @@ export class Languages {
       return [into, sourceId].filter((id) => id !== undefined);
     };
     const forced = this.inSource ? undefined : targetId;
-    return { sentences: locale(from)?.language ?? from, translation: locale(to)?.language ?? to, forced, prefix };
+    const [sentences, translation] = [locale(from)?.language ?? from, locale(to)?.language ?? to];
+    return { sentences, translation, numberFormats: numberFormats(sentences, translation), forced, prefix };
   }
 
   /** Returns the piece of the target language that a line begins with, and the text after it. */

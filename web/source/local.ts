@@ -8,7 +8,7 @@ import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
-import { losesParts } from "./sentences/protected.js";
+import { losesParts } from "./sentences/lost.js";
 import { translationSpans } from "./sentences/spans.js";
 import { TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
 import { UnknownWords } from "./sentences/unknown_words.js";
@@ -134,7 +134,7 @@ export class LocalTranslator {
 
   /** Whether a translation lacks a protected part of a line, or a word that the vocabulary lacks. `numbers` is that of `losesParts`. */
   private loses(line: string, translation: string, numbers: boolean, { languages }: Job): boolean {
-    const loses = losesParts(line, translation, numbers);
+    const loses = losesParts(line, translation, numbers, languages.numberFormats);
     return loses || (numbers && this.unknownWords.lost(line, translation, languages.sentences).length > 0);
   }
 
@@ -159,7 +159,8 @@ export class LocalTranslator {
       const replaced = remaining.flatMap((place) => {
         const [named, line] = texts.get(place) as [string, string];
         const words = this.unknownWords.lost(line, translated[place] as string, job.languages.sentences);
-        const found = withStandIns(line, attempt, words) ?? withStandIns(line, attempt);
+        const { numberFormats: formats } = job.languages;
+        const found = withStandIns(line, attempt, words, formats) ?? withStandIns(line, attempt, [], formats);
         return found === undefined ? [] : [{ place, text: named + found.text, standIns: found.standIns }];
       });
       const withNames = replaced.map(({ text }) => this.divide(text, job, false));

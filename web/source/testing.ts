@@ -8,3 +8,6 @@ export { translationSpans } from "./sentences/spans.js";
 export { SentencePiece } from "./text/sentencepiece.js";
 export { Vocabulary } from "./text/vocabulary.js";
 export { LocalTranslator, hasRelaxedSimd } from "./local.js";
+export { losesParts } from "./sentences/lost.js";
+export { numberFormats } from "./sentences/numbers.js";
+export { withStandIns } from "./sentences/stand_ins.js";

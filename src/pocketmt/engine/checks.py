@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from pocketmt.engine.line_parts import DividedLine
-from pocketmt.sentences.protected import lost_parts
+from pocketmt.sentences import NumberFormats, lost_parts
 from pocketmt.sentences.word_count import count_words, is_too_long, is_too_short
 
 MOST_WARNINGS: Final = 10  # Further lines are only counted.
@@ -55,16 +55,18 @@ class TranslationChecks:
         self._name_argument = name_argument
         self._number_line = number_line
 
-    def check(self, lines: Sequence[DividedLine], translations: Sequence[str]) -> None:
-        """Check the next lines."""
+    def check(
+        self, lines: Sequence[DividedLine], translations: Sequence[str], formats: NumberFormats | None = None
+    ) -> None:
+        """Check the next lines; `formats` are those of the numbers in the lines and the translations."""
         for line, translation in zip(lines, translations, strict=True):
             self.lines += 1
-            if found := "; ".join(self._problems(line, translation)):
+            if found := "; ".join(self._problems(line, translation, formats)):
                 self.suspicious += 1
                 if self.suspicious <= MOST_WARNINGS:
                     self._report(f"line {self._number_line(self.lines)}: {found}")
 
-    def _problems(self, line: DividedLine, translation: str) -> Iterator[str]:
+    def _problems(self, line: DividedLine, translation: str, formats: NumberFormats | None) -> Iterator[str]:
         if line.copied:
             reason = line.copied[0]
             limit = f" ({self._name_argument(reason.argument)})" if reason.argument else ""
@@ -75,6 +77,6 @@ class TranslationChecks:
             yield f"{source:.0f} words became {translated:.0f}: text may be missing"
         elif is_too_long(source, translated):
             yield f"{source:.0f} words became {translated:.0f}: text may be repeated"
-        if lost := lost_parts(line.line, translation):
+        if lost := lost_parts(line.line, translation, formats=formats):
             more = f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
             yield f"the translation lacks {', '.join(part[:_MOST_SHOWN] for part in lost[:_MOST_LOST])}{more}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.arguments import check_text
 from pocketmt.errors import ConfigurationError, EngineError, LanguageNeededError, ModelFileError
+from pocketmt.sentences import NumberFormats, number_formats
 from pocketmt.text.language_tags import find_language, first_codes, primary_subtag, why_unknown
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
@@ -32,6 +33,11 @@ class ChosenLanguages(NamedTuple):
     target_id: int | None = None
     forced: int | None = None
     needed: str = ""
+
+    @property
+    def number_formats(self) -> NumberFormats | None:
+        """How both languages write numbers; None if that of one is not known."""
+        return number_formats(self.sentences, primary_subtag(self.target))
 
     def prefix(self, named: int | None) -> list[int]:
         """Return the ids that a source begins with.

@@ -123,7 +123,8 @@ class PendingLines:
                         given[index] = found
                 self._translate_again(given, results, kind)
         if self._search.checks is not None:
-            self._search.checks.check(self._lines, [kind.text_of(result) for result in results])
+            texts = [kind.text_of(result) for result in results]
+            self._search.checks.check(self._lines, texts, self._search.languages.number_formats)
         return results
 
     def _translate_again(self, given: "dict[int, ProtectedLine]", results: list[Result], kind: "_Kind[Result]") -> None:

@@ -40,7 +40,7 @@ class LineProtection:
         """
         if not whole:
             return bool(lost_parts(line.line, translation, numbers="none"))
-        if lost_parts(line.line, translation, numbers="exact"):
+        if lost_parts(line.line, translation, numbers="exact", formats=self._search.languages.number_formats):
             return True
         # Of several sentences, each is looked at again by itself.
         return bool(self._lost_words(line.line, translation, with_terms=len(line.sentence_texts) > 1))
@@ -89,9 +89,10 @@ class LineProtection:
         """Return a line with names and numbers in place of its URLs, placeholders, numbers and lost words."""
         named, text = self._divider.named_and_text(self._lines[index])
         lost = self._lost_words(text, translation)
-        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, lost)
+        formats = self._search.languages.number_formats
+        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, lost, formats)
         if not stand_ins and lost:  # perhaps too many
-            replaced, stand_ins = with_stand_ins(text, self._reserved, attempt)
+            replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, formats=formats)
         if not stand_ins:
             return None
         divided = self._divider.divide_for(named + replaced, self._search)

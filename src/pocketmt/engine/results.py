@@ -200,12 +200,13 @@ def _with_parts(hypothesis: DetailedHypothesis, stand_ins: Sequence[StandIn]) ->
         return None
     alignment = hypothesis.alignment
     if alignment is not None:
+        of_source = [stand_in._replace(part=stand_in.source) for stand_in in stand_ins]
         alignment = replace(
             alignment,
-            source_pieces=pieces_with_parts(alignment.source_pieces, stand_ins),
+            source_pieces=pieces_with_parts(alignment.source_pieces, of_source),
             target_pieces=pieces_with_parts(alignment.target_pieces, stand_ins),
         )
-        if any(" " in stand_in.part for stand_in in stand_ins):
+        if any(character.isspace() for each in stand_ins for character in each.source + each.part):
             alignment = divide_at_spaces(alignment)
     return replace(hypothesis, text=text, pieces=pieces_with_parts(hypothesis.pieces, stand_ins), alignment=alignment)
 

@@ -2,18 +2,22 @@
 
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.sentences.copied import Reason
-from pocketmt.sentences.protected import Numbers, Part, lost_parts
+from pocketmt.sentences.lost import Numbers, lost_parts
+from pocketmt.sentences.numbers import NumberFormats, number_formats
+from pocketmt.sentences.protected import Part
 from pocketmt.sentences.spans import Span, translation_spans
 from pocketmt.sentences.stand_ins import TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
 
 __all__ = [
     "TRIES",
+    "NumberFormats",
     "Numbers",
     "Part",
     "Reason",
     "Span",
     "StandIn",
     "lost_parts",
+    "number_formats",
     "pieces_with_parts",
     "sentence_spans",
     "translation_spans",

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from pocketmt.sentences.numbers import NumberFormats, rewritten_in
 from pocketmt.sentences.protected import Part, replaceable_parts
 
 # In the order of the first try, and of the second.
 _NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
-_NUMBERS: Final = (("300", "20", "500", "38"), ("30", "50", "200", "40"))
+_NUMBERS: Final = (("300", "20", "500", "38", "60", "700"), ("30", "50", "200", "40", "600", "80"))
 _YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "1980"))
 _MOST: Final = 12  # words in place of parts
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -23,15 +24,17 @@ class StandIn(NamedTuple):
 
     Attributes:
         word: that stands in.
-        part: of the text.
+        part: of the text, with its numbers as the target language writes them.
         is_genitive: whether the part is followed by 's.
         added: characters that may not touch the part in a translation, since the text does not have them.
+        source: the part as the text has it.
     """
 
     word: str
     part: str
     is_genitive: bool = False
     added: str = ""
+    source: str = ""
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Return the places of the word in a text; a genitive may have its s without an apostrophe, as in German."""
@@ -40,7 +43,11 @@ class StandIn(NamedTuple):
 
 
 def with_stand_ins(
-    text: str, reserved: str = "", attempt: int = 0, unknown: Sequence[Part] = ()
+    text: str,
+    reserved: str = "",
+    attempt: int = 0,
+    unknown: Sequence[Part] = (),
+    formats: NumberFormats | None = None,
 ) -> tuple[str, list[StandIn]]:
     """Return a text with stand-ins for its URLs, placeholders, numbers and unknown words; none if it has too many.
 
@@ -52,8 +59,9 @@ def with_stand_ins(
         reserved: a text whose words are not taken.
         attempt: from 0 to TRIES - 1; others take other words.
         unknown: further parts, such as words with unknown characters; those that touch others are left out.
+        formats: of the numbers of the text and of its translation.
     """
-    parts = replaceable_parts(text)
+    parts = replaceable_parts(text, formats.source if formats is not None else None)
     if len(parts) + len(unknown) > _MOST:
         return text, []
     parts = _apart(parts, unknown)
@@ -73,7 +81,8 @@ def with_stand_ins(
         if word is None:
             return text, []
         is_genitive = re.match(r"['’]s\b", text[part.end : part.end + 3]) is not None
-        found.append(StandIn(word, part.text, is_genitive, added))
+        shown = rewritten_in(part.text, formats) if formats is not None and part.is_number else part.text
+        found.append(StandIn(word, shown, is_genitive, added, part.text))
     replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))
     return "".join([*replaced, rest]), found
 

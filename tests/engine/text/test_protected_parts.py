@@ -98,6 +98,21 @@ def test_amounts_of_money_stay_with_the_model() -> None:
     assert everyday.translate([line], check=False) == everyday.translate([line], protect=False, check=False)
 
 
+def test_numbers_are_kept_as_the_target_language_writes_them() -> None:
+    lines = {
+        "everyday-en-de": {"We bought the car for $12,000.": "12.000", "There were 12,345 people.": "12.345"},
+        "everyday-de-en": {"Ein Tag hat 86 400 Sekunden.": "86,400", "Er hat 19,99 für das Buch bezahlt.": "19.99"},
+    }
+    for name, numbers in lines.items():
+        translator = Translator(name)
+        for (line, number), found in zip(numbers.items(), translator.translate(list(numbers)), strict=True):
+            assert number in found
+            [detailed] = translator.translate_detailed([line])
+            assert detailed[0].text == found
+            assert detailed[0].alignment is not None
+            assert detailed[0].alignment.source_words == tuple(line.split())
+
+
 def test_a_line_that_is_not_split_or_has_a_prefix_stays_whole(translator: Translator) -> None:
     assert "{name}" not in translator.translate([LINE], max_length=4, split=False, check=False)[0]
     prefixed = translator.translate([LINE], max_length=4, target_prefix="a man", check=False)[0]

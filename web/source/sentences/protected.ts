@@ -1,5 +1,6 @@
 /** Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and symbols. */
-import { WHITE, WORD } from "../text/unicode.js";
+import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
+import { type NumberFormat, isRound, isSurelyTime, isVersion, readNumber } from "./numbers.js";
 
 const URL = `(?:(?:${inAnyCase("http")}[sS]?|${inAnyCase("ftp")})://|[wW]{3}\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
 const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
@@ -50,13 +51,11 @@ const SIGN_FIRST = `[${CURRENCIES}]${GAP}(?:${NUMBER})`;
 const AMOUNT = `(?:${SIGN_FIRST}|(?:${NUMBER})${GAP}[${CURRENCIES}](?!${GAP}\\p{Nd}))(?!${LARGE})(?!\\p{Nd}|[.,:'’]\\p{Nd})`;
 const DIGIT_BEFORE = new RegExp(`\\p{Nd}[${WHITE}]?$`, "u");
 const DIGIT_AFTER = new RegExp(`^[${WHITE}]?\\p{Nd}`, "u");
-const CURRENCY_NAMES = ["eur", "pound", "pfund", "libra", "livre", "sterlin", "yen", "jen", "rupee", "rupi"].map(inAnyCase).join("|");
-const CURRENCY_NAME = new RegExp(`${CURRENCY_NAMES}|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ`, "u");
-const ZEROS = /[.,]00$/; // of cents
 const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
 const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
-const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
+export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
+const LONGEST_WORD_OF_TIME = 8; // characters
 const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
 const SUFFIX = new RegExp(`['’][${WORD}]+`, "uy"); // such as the 's of a genitive
@@ -65,30 +64,6 @@ const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
 /** Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders. */
 export function hasWords(text: string): boolean {
   return LETTER.test(MARKS.test(text) ? text.replace(PROTECTED, " ") : text);
-}
-
-/**
- * Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice.
- *
- * @param numbers whether exact numbers are looked at: of three digits or more, without separators and two zeros at their end,
- * and amounts with a sign but that of dollars.
- */
-export function losesParts(source: string, translation: string, numbers: boolean): boolean {
-  const signs = numbers && !CURRENCY_NAME.test(translation);
-  const needed = allParts(source, signs);
-  if (needed.length === 0) return false;
-  const found = new Map<string, number>();
-  for (const { key } of allParts(translation, signs)) found.set(key, (found.get(key) ?? 0) + 1);
-  return needed.some((part) => {
-    const count = found.get(part.key) ?? 0;
-    found.set(part.key, count - 1);
-    if (count > 0) return false;
-    return !part.mayBeNumber || (numbers && isExact(part.text) && (signs || !isOftenSpelledOut(part.text)));
-  });
-}
-
-function isOftenSpelledOut(part: string): boolean {
-  return /^(?:0?\p{Nd}|1[0-2])$/u.test(part.replace(AMOUNT_SIGN, "").trim());
 }
 
 /** Start and end of the protected parts of a text that are no numbers, with punctuation and suffixes. */
@@ -110,18 +85,21 @@ export function protectedSpans(text: string): [number, number][] {
   });
 }
 
+/** Whether a number is rarely written as words; one of 5,000 may be, but not as 500. */
+export type Exactness = "exact" | "round" | "none";
+
 /** A protected part of a text. */
 export interface Part {
   readonly text: string;
   readonly start: number;
-  /** The form in which it is compared. */
-  readonly key: string;
+  readonly kind: "amount" | "dollars" | "number" | "other";
   /** Whether it is a number, or may be an amount of dollars. */
   readonly mayBeNumber: boolean;
-  /** Whether a word can stand in for it: a URL or a placeholder, or an exact number. */
-  readonly isReplaceable: boolean;
+  readonly exactness: Exactness;
   /** Whether it is a number, or a placeholder of one. */
   readonly isOfNumber: boolean;
+  /** Whether a word can stand in for it: a URL or a placeholder, or a number. */
+  readonly isReplaceable: boolean;
 }
 
 /** The protected parts of a text that are surely no numbers. */
@@ -129,45 +107,53 @@ export function protectedParts(text: string): Part[] {
   return allParts(text).filter(({ mayBeNumber }) => !mayBeNumber);
 }
 
-/** The parts of a text for which a word can stand in: URLs, placeholders, exact numbers and amounts apart from letters. */
-export function replaceableParts(text: string): Part[] {
-  return allParts(text).filter(({ isReplaceable }) => isReplaceable);
+/**
+ * The parts of a text for which a word can stand in: URLs, placeholders, amounts and numbers apart from letters, which are exact
+ * or written in groups of three digits.
+ *
+ * @param written the format of the text's numbers; undefined: of numbers with separators, only amounts and versions are taken.
+ */
+export function replaceableParts(text: string, written: NumberFormat | undefined): Part[] {
+  return allParts(text, written).filter(({ isReplaceable }) => isReplaceable);
 }
 
-/** The protected parts of a text; `signs` says whether the sign of an amount is compared. */
-function allParts(text: string, signs = false): Part[] {
+/** The protected parts of a text, whose numbers have a format. */
+export function allParts(text: string, written?: NumberFormat): Part[] {
   if (!MARKS.test(text)) return [];
   return [...text.matchAll(PROTECTED)].map(({ 0: found, index: start, groups }) => {
-    const isAmount = groups?.["amount"] !== undefined;
-    const isNumber = isAmount || groups?.["number"] !== undefined;
+    const kind: Part["kind"] = (["amount", "dollars", "number"] as const).find((each) => groups?.[each] !== undefined) ?? "other";
+    const part = { text: found, start, kind, mayBeNumber: kind !== "other" };
+    const exactness = exactnessOf(text, part, written);
     return {
-      text: found,
-      start,
-      key: isNumber ? numberKey(found, signs && isAmount) : found,
-      mayBeNumber: isNumber || groups?.["dollars"] !== undefined,
-      isReplaceable: groups?.["replaceable"] !== undefined || (isNumber && standsApart(text, start, found, isAmount)),
-      isOfNumber: isNumber || groups?.["ofNumber"] !== undefined,
+      ...part,
+      exactness,
+      isOfNumber: part.mayBeNumber || groups?.["ofNumber"] !== undefined,
+      isReplaceable: groups?.["replaceable"] !== undefined || (exactness !== "none" && standsApart(text, part)),
     };
   });
 }
 
-function numberKey(found: string, isAmount: boolean): string {
-  const number = isAmount ? found.replace(AMOUNT_SIGN, "").trim().replace(ZEROS, "") : found;
-  return (isAmount ? (found.match(AMOUNT_SIGN) ?? []).join("") : "") + number.replace(/\P{Nd}/gu, "");
+/** Whether a part is a number that is rarely written as words, but no time of day. */
+function exactnessOf(text: string, part: Pick<Part, "text" | "start" | "kind">, written: NumberFormat | undefined): Exactness {
+  if (part.kind === "amount") return "exact";
+  if (part.kind !== "number") return "none";
+  const isWhole = /^\p{Nd}+$/u.test(part.text);
+  const number = isWhole ? { whole: part.text, decimals: "", inGroups: false } : written && readNumber(part.text, written);
+  if (number === undefined) return isVersion(part.text) ? "exact" : "none";
+  if (isRound(number)) return number.inGroups ? "round" : "none";
+  const end = part.start + part.text.length;
+  const before = text.slice(Math.max(part.start - LONGEST_WORD_OF_TIME, 0), part.start);
+  const isTime = number.decimals !== "" && isSurelyTime(part.text, before, text.slice(end, end + LONGEST_WORD_OF_TIME));
+  return isTime ? "none" : "exact";
 }
 
-/** Whether a text is an exact number or an amount that stands apart from letters and other numbers. */
-function standsApart(text: string, start: number, number: string, isAmount: boolean): boolean {
+/** Whether a number or an amount stands apart from letters and other numbers. */
+function standsApart(text: string, { text: number, start, kind }: Pick<Part, "text" | "start" | "kind">): boolean {
   const end = start + number.length;
   const around = (start > 0 ? characterBefore(text, start) : "") + (end < text.length ? characterAt(text, end) : "");
   if (/\p{L}/u.test(around)) return false;
-  if (isAmount) return !DIGIT_BEFORE.test(text.slice(Math.max(start - 4, 0), start)) && !DIGIT_AFTER.test(text.slice(end, end + 4));
-  return isExact(number) && !/[\-/]/.test(around);
-}
-
-/** Whether a number is rarely written as words or with separators. */
-function isExact(number: string): boolean {
-  return /^\p{Nd}+$/u.test(number) ? /^\p{Nd}{3}/u.test(number) && !number.endsWith("00") : number.match(AMOUNT_SIGN) !== null;
+  if (kind !== "amount") return !/[\-/]/.test(around);
+  return !DIGIT_BEFORE.test(text.slice(Math.max(start - 4, 0), start)) && !DIGIT_AFTER.test(text.slice(end, end + 4));
 }
 
 function isPunctuation(character: string): boolean {
@@ -181,8 +167,4 @@ function characterAt(text: string, place: number): string {
 function characterBefore(text: string, place: number): string {
   const pair = characterAt(text, Math.max(place - 2, 0));
   return pair.length === 2 && place >= 2 ? pair : (text[place - 1] as string);
-}
-
-function inAnyCase(name: string): string {
-  return name.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }

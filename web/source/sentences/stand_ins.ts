@@ -1,11 +1,12 @@
 /** Stand-ins for the URLs, placeholders and numbers of a text: names and numbers that models copy. */
 import { WORD } from "../text/unicode.js";
 import { isInCapitals } from "./capitals.js";
+import { type NumberFormats, rewrittenIn } from "./numbers.js";
 import { type Part, replaceableParts } from "./protected.js";
 
 // In the order of the first try, and of the second.
 const NAMES = ["Tom Boston Paris John", "John Paris Boston Tom"];
-const NUMBERS = ["300 20 500 38", "30 50 200 40"];
+const NUMBERS = ["300 20 500 38 60 700", "30 50 200 40 600 80"];
 const YEARS = ["2013 1990 2005 1985", "2012 1995 2001 1980"];
 const MOST = 12; // words in place of parts
 const YEAR = /^(?:19|20)\p{Nd}\p{Nd}$/u;
@@ -18,11 +19,12 @@ const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
 const GENITIVE = new RegExp(`^['’]s(?![${WORD}])`, "u");
 
 /** A part of a text for which a word can stand in. */
-export type Place = Pick<Part, "text" | "start" | "isOfNumber">;
+export type Place = Pick<Part, "text" | "start" | "isOfNumber" | "mayBeNumber">;
 
 /** A word, and the part of a text in whose place it stands. */
 export interface StandIn {
   readonly word: string;
+  /** The part, with its numbers as the target language writes them. */
   readonly part: string;
   /** Whether the part is followed by 's. */
   readonly isGenitive: boolean;
@@ -36,9 +38,15 @@ export interface StandIn {
  *
  * @param attempt from 0 to TRIES - 1; others take other words.
  * @param unknown further parts, such as words with unknown characters; those that touch others are left out.
+ * @param formats of the numbers of the text and of its translation.
  */
-export function withStandIns(text: string, attempt: number, unknown: readonly Place[] = []): { text: string; standIns: StandIn[] } | undefined {
-  const known = replaceableParts(text);
+export function withStandIns(
+  text: string,
+  attempt: number,
+  unknown: readonly Place[],
+  formats: NumberFormats | undefined,
+): { text: string; standIns: StandIn[] } | undefined {
+  const known = replaceableParts(text, formats?.source);
   if (known.length + unknown.length > MOST) return undefined;
   const parts = apart(known, unknown);
   if (parts.length === 0) return undefined;
@@ -56,7 +64,8 @@ export function withStandIns(text: string, attempt: number, unknown: readonly Pl
     const word = words.shift();
     if (word === undefined) return undefined;
     const after = ends[index + 1] as number;
-    standIns.push({ word, part: part.text, isGenitive: GENITIVE.test(text.slice(after, after + 3)), added });
+    const shown = formats !== undefined && part.mayBeNumber ? rewrittenIn(part.text, formats) : part.text;
+    standIns.push({ word, part: shown, isGenitive: GENITIVE.test(text.slice(after, after + 3)), added });
   }
   return { text: between.map((before, index) => before + (standIns[index]?.word ?? "")).join(""), standIns };
 }

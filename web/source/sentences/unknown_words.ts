@@ -89,7 +89,7 @@ export class UnknownWords {
       const isName = continues || this.isUnknownName(word, language);
       if (!(isName || this.isUnknown(text, word)) || this.otherSpelling(word, language) !== undefined) continue;
       const start = continues ? (places.pop() as Place).start : word.start;
-      places.push({ start, text: text.slice(start, word.end), isOfNumber: false });
+      places.push({ start, text: text.slice(start, word.end), isOfNumber: false, mayBeNumber: false });
       nameEnd = isName ? word.end : -1;
     }
     return places;

@@ -11,6 +11,11 @@ const REMOVED = /[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff
 const SPLIT = new RegExp(`[${WHITE}]+`, "u");
 const START = new RegExp(`^[${WHITE}]+`, "u");
 
+/** A pattern of an ASCII name in lower case and in capitals. */
+export function inAnyCase(name: string): string {
+  return name.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}
+
 /** A text without characters that are not shown and change no word, and a space for each U+200B. */
 export function removeInvisible(text: string): string {
   return text.replace(REMOVED, "").replaceAll("\u200b", " ");

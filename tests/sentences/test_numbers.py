@@ -1,0 +1,130 @@
+"""Numbers as languages write them."""
+
+import pytest
+
+from pocketmt.sentences import NumberFormats, lost_parts, number_formats, with_parts, with_stand_ins
+from pocketmt.sentences.numbers import is_surely_time, is_version, read_number, rewritten_in
+
+
+def formats(source: str, target: str) -> NumberFormats:
+    """Return the formats of two languages that are known."""
+    found = number_formats(source, target)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("1,250", "en", "1250"),
+        ("1,250.50", "en", "1250.5"),
+        ("1.250", "en", "1.25"),
+        ("1.250", "de", "1250"),
+        ("1.250,50", "de", "1250.5"),
+        ("12 345 678,90", "fr", "12345678.9"),
+        ("12\u202f345", "en", "12345"),
+        ("1'000'000", "de", "1000000"),
+        ("0,75", "de", "0.75"),
+        ("007", "en", "007"),
+        ("3.0", "en", "3"),
+        ("0001,000", "en", None),
+        ("3,99", "en", None),
+        ("1,250,5", "en", None),
+        ("2.13.0", "en", None),
+        ("8:30", "en", None),
+        ("1,000 000", "en", None),
+        ("1.5", "fr", None),
+    ],
+)
+def test_value(text: str, language: str, value: str | None) -> None:
+    number = read_number(text, formats(language, language).source)
+    assert (number.value if number is not None else None) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "expected"),
+    [
+        ("1,250.50", ("en", "de"), "1.250,50"),
+        ("$1,250.50", ("en", "de"), "$1.250,50"),
+        ("1.234.567 €", ("de", "en"), "1,234,567 €"),
+        ("1,250", ("en", "fr"), "1\u00a0250"),
+        ("12 345,6", ("fr", "en"), "12,345.6"),
+        ("3.14159", ("en", "de"), "3,14159"),
+        ("12345", ("en", "de"), "12345"),
+        ("3,99", ("en", "de"), "3,99"),
+        ("192.168.1.1", ("en", "de"), "192.168.1.1"),
+        ("10 000", ("de", "en"), "10,000"),
+    ],
+)
+def test_rewritten_in_the_format_of_the_target(text: str, languages: tuple[str, str], expected: str) -> None:
+    assert rewritten_in(text, formats(*languages)) == expected
+
+
+def test_formats_of_languages() -> None:
+    assert number_formats("en", "xx") is None
+    assert number_formats("hi", "en") is None  # groups of two digits
+    assert formats("en", "pl").target.group == "\u00a0"
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "lost"),
+    [
+        ("It costs 1,250 dollars.", "Es kostet 1.250 Dollar.", []),
+        ("It costs 1,250 dollars.", "Es kostet 1250 Dollar.", []),
+        ("It costs 1,250 dollars.", "Es kostet 1,250 Dollar.", ["1,250"]),
+        ("It rose by 2.5 degrees.", "Sie stieg um 25 Grad.", ["2.5"]),
+        ("It rose by 2.50 degrees.", "Sie stieg um 2,5 Grad.", []),
+        ("I have 10,000 reasons.", "Ich habe zehntausend Gründe.", []),
+        ("I have 10,000 reasons.", "Ich habe 1.000 Gründe.", ["10,000"]),
+        ("I have 12,300 books.", "Ich habe Bücher.", ["12,300"]),
+        ("I have 500 books.", "Ich habe 50 Bücher.", []),
+        ("We left at 8.30.", "Wir sind um halb neun gegangen.", []),
+        ("We left at 8.30.", "Wir sind um 8:30 Uhr gegangen.", []),
+        ("The 8.30 train", "Der Zug um 8.30 Uhr", []),
+        ("Be there by 7.15 pm", "Komm um viertel nach sieben", []),
+        ("Version 2.13.0 on 1.2.2024", "Am 2. Januar", ["2.13.0"]),
+        ("In 2019, 2019 men", "2019 Männer", ["2019"]),
+        ("It is 3,99 long.", "Es ist lang.", []),
+        ("It costs €1,250.00.", "Es kostet 1.250 €.", []),
+        ("It costs €1,250.50.", "Es kostet 1.250 €.", ["€1,250.50"]),
+    ],
+)
+def test_a_number_needs_its_value(source: str, translation: str, lost: list[str]) -> None:
+    assert lost_parts(source, translation, numbers="exact", formats=formats("en", "de")) == lost
+
+
+def test_every_number_needs_its_value_in_a_warning() -> None:
+    assert lost_parts("I walked 2.5 or 15 km", "Ich ging 25 km", formats=formats("en", "de")) == ["2.5", "15"]
+    assert lost_parts("I walked 2.5 km", "Ich ging 25 km") == []  # The languages are not known.
+    assert lost_parts("1,000.5 - 20 %", "1,000.5 - 20 %", formats=formats("en", "de")) == []
+
+
+def test_a_number_takes_the_place_of_its_stand_in_as_the_target_writes_it() -> None:
+    text = "I paid 1,250.50 for 10,000 of %1.2f on 192.168.0.1 in 1977."
+    replaced, stand_ins = with_stand_ins(text, formats=formats("en", "de"))
+    assert replaced == "I paid 300 for 20 of 500 on 38 in 2013."
+    assert with_parts(replaced, stand_ins) == "I paid 1.250,50 for 10.000 of %1.2f on 192.168.0.1 in 1977."
+    assert [stand_in.source for stand_in in stand_ins][:2] == ["1,250.50", "10,000"]
+    assert with_stand_ins(text)[0] == "I paid 1,250.50 for 10,000 of 300 on 20 in 2013."
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after", "expected"),
+    [
+        ("8.30", "at ", "", True),
+        ("8.30", "", " a.m.", True),
+        ("8.30", "what ", "", False),
+        ("8.75", "at ", "", False),
+        ("8.30", "", " apples", False),
+    ],
+)
+def test_times_of_day(text: str, before: str, after: str, expected: bool) -> None:
+    assert is_surely_time(text, before, after) is expected
+
+
+def test_versions() -> None:
+    assert is_version("2.13.0")
+    assert is_version("192.168.1.1")
+    assert not is_version("12.05.2024")
+    assert not is_version("1.250.000")
+    assert not is_version("1.5")
