@@ -24,7 +24,7 @@ def steps_of(settings: Settings, folder: Path) -> list[Step]:
     read = settings.languages, settings.texts, settings.teachers.parts, settings.vocabulary_size, segmentation
     steps = [Step("texts", partial(prepare, settings, folder / "text", segmentation), settings=repr(read))]
     for number, pair in product(range(1, len(settings.teachers.models) + 1), settings.directions):
-        steps.append(_teacher(settings, folder, pair, number))
+        steps += [_teacher(settings, folder, pair, number), _packed(folder, pair, f"teacher{number}")]
     for pair in settings.directions:
         steps += _distilled(settings, folder, pair)
     steps += _plain(settings, folder)
@@ -171,7 +171,7 @@ def _student(settings: Settings, folder: Path, pair: Pair, name: str, student: S
 
 
 def _packed(folder: Path, pair: Pair, name: str) -> Step:
-    """Write the file of an uncompressed student."""
+    """Write the file of an uncompressed teacher or student."""
     made, step = folder / _name(pair), f"{_name(pair)}.{name}"
     output = ["--scheme", "float32", "--output", str(made / f"{name}.pocketmt")]
     return Step(f"{step}.packed", [*POCKETMT, "pack", str(made / name), *output], (step,))

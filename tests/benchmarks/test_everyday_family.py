@@ -1,0 +1,97 @@
+"""Scores of the family of everyday models."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import everyday_family
+from benchmarks.everyday_family import cleaning_counts
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import ConfigurationError, DataError
+
+CONFIGURATION = "examples/everyday/two-cores.toml"
+SOURCE = ["Where is the train station?", "I love you.", "The dog is here."]
+REFERENCES = ["Wo ist der Bahnhof?", "Ich liebe dich.", "Der Hund ist hier."]
+LOG = """removed as  pairs       %
+----------  -----  ------
+language        7    0.35
+too long        -       -
+kept        1,993   99.65
+read        2,000  100.00
+"""
+Run = Callable[..., dict[str, Any]]
+
+
+def write(path: Path, lines: list[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a family of a teacher and a student, with an ensemble that knows the references."""
+    for part in ("val", "test"):
+        write(tmp_path / "data" / "tatoeba" / f"{part}.en", SOURCE)
+        for number in range(4):
+            write(tmp_path / "data" / "tatoeba" / f"{part}.de{number}", REFERENCES)
+    monkeypatch.setenv("POCKETMT_DATA", str(tmp_path / "data"))
+    folder = tmp_path / "family" / "en-de"
+    write(folder / "test.ensemble.en", SOURCE)
+    write(folder / "test.ensemble.de", REFERENCES)
+    for name in ("teacher1", "pocket"):
+        shutil.copy(resolve_model("everyday-en-de"), folder / f"{name}.pocketmt")
+    (folder.parent / "logs").mkdir()
+    (folder.parent / "logs" / "en-de.distilled.log").write_text(LOG)
+    return folder
+
+
+@pytest.fixture
+def score(made: Path, tmp_path: Path) -> Run:
+    def call(*options: str) -> dict[str, Any]:
+        output = tmp_path / "record.json"
+        arguments = [CONFIGURATION, "--folder", str(made.parent), "--languages", "en-de", "--rounds", "1"]
+        assert everyday_family.main([*arguments, "--output", str(output), *options]) == 0
+        record: dict[str, Any] = json.loads(output.read_text())
+        return record
+
+    return call
+
+
+def test_all_members_are_scored_against_the_best_teacher(score: Run, made: Path) -> None:
+    record = score("--compare", "pocket", "ensemble")
+    rows = {row["model"]: row for row in record["rows"]}
+    assert list(rows) == ["ensemble", "teacher1", "pocket"]
+    assert record["best_teacher"] == "teacher1"
+    assert rows["ensemble"]["test"]["bleu"] == pytest.approx(100)
+    assert rows["ensemble"]["bytes"] == rows["teacher1"]["bytes"] == (made / "teacher1.pocketmt").stat().st_size
+    assert rows["teacher1"]["gain"] is None
+    assert rows["pocket"]["gain"] == pytest.approx(0)
+    assert rows["pocket"]["words_per_second"] > 0
+    [comparison] = record["comparisons"]
+    assert comparison["gain"] == pytest.approx(rows["pocket"]["test"]["bleu"] - 100)
+    assert record["cleaning"] == {"distilled": {"language": 7, "kept": 1993, "read": 2000}}
+
+
+def test_a_member_that_was_not_made_is_refused(score: Run) -> None:
+    with pytest.raises(ConfigurationError, match=r"tiny is not a member that was made: .*teacher1, pocket"):
+        score("--compare", "tiny", "pocket")
+
+
+def test_a_family_without_teachers_is_refused(score: Run, made: Path) -> None:
+    (made / "teacher1.pocketmt").unlink()
+    with pytest.raises(ConfigurationError, match="no teacher was packed"):
+        score()
+
+
+def test_an_ensemble_on_other_lines_is_refused(score: Run, made: Path) -> None:
+    write(made / "test.ensemble.en", SOURCE[:2])
+    with pytest.raises(DataError, match=r"test.ensemble.en: these are not the lines of the test set"):
+        score()
+
+
+def test_a_text_without_a_log_has_no_counts(tmp_path: Path) -> None:
+    assert cleaning_counts(tmp_path, "de-en") == {}
