@@ -101,7 +101,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def model_files(settings: Settings, made: Path) -> dict[str, Path]:
-    """Return the model files that exist in the folder of a direction, by name: teachers, students, compressed students."""
+    """Return the model files of a direction that exist, by name: teachers, students, compressed students."""
     teachers = [f"teacher{number}" for number in range(1, len(settings.teachers.models) + 1)]
     paths = {name: made / f"{name}.pocketmt" for name in (*teachers, *settings.students, *settings.compressions)}
     return {name: path for name, path in paths.items() if path.exists()}
