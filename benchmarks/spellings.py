@@ -7,23 +7,17 @@ the source does, and are in capitals where it is. BLEU counts case. Translations
 With --final, the test set is used; otherwise the validation text.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command import run
 from benchmarks.data import corpus
-from benchmarks.markdown import markdown_table
-from benchmarks.record_files import write_record
+from benchmarks.everyday_scores import REFERENCES, Rows, score_models
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import score
-from pocketmt.evaluation.records import provenance
-from pocketmt.evaluation.tables import Column
 
 Change = Callable[[str], str]
-REFERENCES: Final = {"en-de": ("en", ("de0", "de1", "de2", "de3")), "de-en": ("de0", ("en",))}
 
 
 def _unmarked(line: str) -> str:
@@ -47,22 +41,11 @@ COLUMNS: Final = ["model", *(f"{spelling}.bleu:.2f" for spelling in SPELLINGS)]
 
 def main(arguments: Sequence[str]) -> int:
     """Score, write the record, print its rows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+", metavar="NAME=MODEL", help="what a row calls a model, and its file")
-    parser.add_argument("--languages", choices=REFERENCES, required=True, help="direction of translation")
-    parser.add_argument("--final", action="store_true", help="use the test set, not the validation text")
-    parser.add_argument("--output", type=Path, help="the record (default: none)")
-    options = parser.parse_args(arguments)
-    origin = provenance()
-    part = "test" if options.final else "val"
-    rows = []
-    for model in options.models:
-        name, _, file = model.partition("=")
-        rows.append({"model": name, **spelling_scores(Translator(file), options.languages, part)})
-    if options.output:
-        write_record({"rows": rows, "part": part, "provenance": origin}, options.output)
-    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
-    return 0
+    return score_models(arguments, __doc__, _scorer, COLUMNS)
+
+
+def _scorer(languages: str, part: str) -> Callable[[Translator], Rows]:
+    return lambda translator: [spelling_scores(translator, languages, part)]
 
 
 def spelling_scores(translator: Translator, languages: str, part: str) -> dict[str, dict[str, Any]]:

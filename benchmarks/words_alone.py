@@ -8,22 +8,16 @@ final mark do not count. A phrase is known if the training text has it often eno
 They are translated in lower case, and as labels, with a first capital. Translations are by beam 4.
 """
 
-import argparse
 import random
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from benchmarks.command import run
 from benchmarks.data import corpus
-from benchmarks.markdown import markdown_table
-from benchmarks.record_files import write_record
-from benchmarks.spellings import REFERENCES
+from benchmarks.everyday_scores import REFERENCES, Rows, score_models
 from examples.everyday.phrases import PhraseCounts, Side
 from pocketmt.engine import Translator
-from pocketmt.evaluation.records import provenance
-from pocketmt.evaluation.tables import Column
 
 SEED: Final = 1
 LARGEST_GROUP: Final = 1_000  # phrases; of more, some are drawn
@@ -51,24 +45,12 @@ class Group(NamedTuple):
 
 def main(arguments: Sequence[str]) -> int:
     """Score, write the record, print its rows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+", metavar="NAME=MODEL", help="what a row calls a model, and its file")
-    parser.add_argument("--languages", choices=REFERENCES, required=True, help="direction of translation")
-    parser.add_argument("--final", action="store_true", help="use the test set, not the validation text")
-    parser.add_argument("--output", type=Path, help="the record (default: none)")
-    options = parser.parse_args(arguments)
-    origin = provenance()
-    part = "test" if options.final else "val"
-    groups = list(phrase_groups(options.languages, part))
-    rows = []
-    for model in options.models:
-        name, _, file = model.partition("=")
-        translator = Translator(file)
-        rows += [{"model": name, **scored(translator, group)} for group in groups]
-    if options.output:
-        write_record({"rows": rows, "part": part, "seed": SEED, "provenance": origin}, options.output)
-    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
-    return 0
+    return score_models(arguments, __doc__, _scorer, COLUMNS, seed=SEED)
+
+
+def _scorer(languages: str, part: str) -> Callable[[Translator], Rows]:
+    groups = list(phrase_groups(languages, part))
+    return lambda translator: [scored(translator, group) for group in groups]
 
 
 def phrase_groups(languages: str, part: str) -> Iterator[Group]:

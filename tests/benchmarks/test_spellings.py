@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import spellings
+from benchmarks import everyday_scores, spellings
 
 LINES = ["This is a Test.", "He lives in the USA", "Is it good?", "Well...", "I bought 16 Apples!"]
 
@@ -33,7 +33,7 @@ def test_references_are_spelt_as_the_source(tmp_path: Path, monkeypatch: pytest.
     for name in ("en", "de0"):
         (folder / f"{'test' if final else 'val'}.{name}").write_text("".join(f"{line}\n" for line in LINES))
     monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
-    monkeypatch.setattr(spellings, "Translator", Copying)
+    monkeypatch.setattr(everyday_scores, "Translator", Copying)
     output = tmp_path / "record.json"
     arguments = ["copy=some.pocketmt", "--languages", "de-en", "--output", str(output)]
     assert spellings.main([*arguments, *(["--final"] if final else [])]) == 0

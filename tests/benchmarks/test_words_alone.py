@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import words_alone
+from benchmarks import everyday_scores, words_alone
 from tests.examples.everyday.test_phrases import PAIRS
 
 RIGHT = {"dog": "Hund.", "sees": "sieht", "Dog": "Hund"}
@@ -34,7 +34,7 @@ def test_known_and_new_phrases_are_counted(tmp_path: Path, monkeypatch: pytest.M
             for side in sides:
                 (folder / f"{part}.{side}").write_text(text, encoding="utf-8")
     monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
-    monkeypatch.setattr(words_alone, "Translator", Dictionary)
+    monkeypatch.setattr(everyday_scores, "Translator", Dictionary)
     output = tmp_path / "record.json"
     assert words_alone.main(["two words=some.pocketmt", "--languages", "en-de", "--output", str(output)]) == 0
     record = json.loads(output.read_text())
