@@ -2,7 +2,7 @@
 
 import pytest
 
-from pocketmt.sentences import NumberFormats, lost_parts, number_formats, with_parts, with_stand_ins
+from pocketmt.sentences import NumberFormats, lost_numbers, lost_parts, number_formats, with_parts, with_stand_ins
 from pocketmt.sentences.numbers import is_surely_time, is_version, read_number, rewritten_in
 
 
@@ -22,6 +22,12 @@ def formats(source: str, target: str) -> NumberFormats:
         ("1.250", "de", "1250"),
         ("1.250,50", "de", "1250.5"),
         ("12 345 678,90", "fr", "12345678.9"),
+        ("12 345", "de", None),
+        ("1,250.50", "de", "1250.5"),
+        ("1'250.50", "de", "1250.5"),
+        ("0.125", "de", None),
+        ("040.123", "de", None),
+        ("192.168.100.200", "de", None),
         ("12\u202f345", "en", "12345"),
         ("1'000'000", "de", "1000000"),
         ("0,75", "de", "0.75"),
@@ -47,13 +53,17 @@ def test_value(text: str, language: str, value: str | None) -> None:
         ("1,250.50", ("en", "de"), "1.250,50"),
         ("$1,250.50", ("en", "de"), "$1.250,50"),
         ("1.234.567 €", ("de", "en"), "1,234,567 €"),
-        ("1,250", ("en", "fr"), "1\u00a0250"),
+        ("1,250", ("en", "fr"), "1\u202f250"),
+        ("1,250", ("en", "es"), "1250"),
+        ("12,500", ("en", "es"), "12.500"),
+        ("1,250.50", ("de", "en"), "1,250.50"),
         ("12 345,6", ("fr", "en"), "12,345.6"),
         ("3.14159", ("en", "de"), "3,14159"),
         ("12345", ("en", "de"), "12345"),
         ("3,99", ("en", "de"), "3,99"),
         ("192.168.1.1", ("en", "de"), "192.168.1.1"),
-        ("10 000", ("de", "en"), "10,000"),
+        ("10 000", ("de", "en"), "10 000"),
+        ("555 123 456", ("en", "de"), "555 123 456"),
     ],
 )
 def test_rewritten_in_the_format_of_the_target(text: str, languages: tuple[str, str], expected: str) -> None:
@@ -77,10 +87,25 @@ def test_formats_of_languages() -> None:
         ("I have 10,000 reasons.", "Ich habe zehntausend Gründe.", []),
         ("I have 10,000 reasons.", "Ich habe 1.000 Gründe.", ["10,000"]),
         ("I have 12,300 books.", "Ich habe Bücher.", ["12,300"]),
-        ("I have 500 books.", "Ich habe 50 Bücher.", []),
+        ("I have 500 books.", "Ich habe 50 Bücher.", ["500"]),
+        ("I have 500 books.", "Ich habe fünfhundert Bücher.", []),
+        ("I have 16 cats.", "Ich habe 160 Katzen.", ["16"]),
+        ("I have 16 cats.", "Ich habe sechzehn Katzen.", []),
+        ("It is 16 o'clock.", "Es ist 4 Uhr.", []),
+        ("I was born in '85.", "Ich bin 1985 geboren.", []),
+        ("I have 2 cats.", "Ich habe 3 Katzen.", []),
         ("We left at 8.30.", "Wir sind um halb neun gegangen.", []),
         ("We left at 8.30.", "Wir sind um 8:30 Uhr gegangen.", []),
         ("The 8.30 train", "Der Zug um 8.30 Uhr", []),
+        ("I have 170 sheep.", "Ich habe 17 Schafe.", ["170"]),
+        ("I have 170 sheep.", "Ich habe siebzig Schafe.", ["170"]),
+        ("Install version 2.5 now.", "Installiere jetzt Version 2.5.", []),
+        ("Read John 3.16", "Lies Johannes 3:16", []),
+        ("The film begins at 20:15.", "Der Film beginnt 2015.", []),
+        ("Call me at 555 123 456.", "Ruf mich an.", []),
+        ("Call me at 555 123 456.", "Ruf mich unter 55 an.", ["555 123 456"]),
+        ("My IP is 192.168.100.200", "Meine IP ist 192.168.100.200", []),
+        ("It is 2024.05.12", "Es ist der 12.05.2024", []),
         ("Be there by 7.15 pm", "Komm um viertel nach sieben", []),
         ("Version 2.13.0 on 1.2.2024", "Am 2. Januar", ["2.13.0"]),
         ("In 2019, 2019 men", "2019 Männer", ["2019"]),
@@ -95,17 +120,25 @@ def test_a_number_needs_its_value(source: str, translation: str, lost: list[str]
 
 def test_every_number_needs_its_value_in_a_warning() -> None:
     assert lost_parts("I walked 2.5 or 15 km", "Ich ging 25 km", formats=formats("en", "de")) == ["2.5", "15"]
-    assert lost_parts("I walked 2.5 km", "Ich ging 25 km") == []  # The languages are not known.
+    assert lost_parts("I walked 2.5 of 1,250 km", "Ich ging 25 von 1250 km") == ["2.5"]  # of unknown languages
     assert lost_parts("1,000.5 - 20 %", "1,000.5 - 20 %", formats=formats("en", "de")) == []
 
 
 def test_a_number_takes_the_place_of_its_stand_in_as_the_target_writes_it() -> None:
     text = "I paid 1,250.50 for 10,000 of %1.2f on 192.168.0.1 in 1977."
     replaced, stand_ins = with_stand_ins(text, formats=formats("en", "de"))
-    assert replaced == "I paid 300 for 20 of 500 on 38 in 2013."
-    assert with_parts(replaced, stand_ins) == "I paid 1.250,50 for 10.000 of %1.2f on 192.168.0.1 in 1977."
-    assert [stand_in.source for stand_in in stand_ins][:2] == ["1,250.50", "10,000"]
+    assert replaced == "I paid 300 for 10,000 of 20 on 500 in 2013."
+    assert with_parts(replaced, stand_ins) == "I paid 1.250,50 for 10,000 of %1.2f on 192.168.0.1 in 1977."
+    assert [stand_in.source for stand_in in stand_ins][:2] == ["1,250.50", "%1.2f"]
     assert with_stand_ins(text)[0] == "I paid 1,250.50 for 10,000 of 300 on 20 in 2013."
+    lost = lost_numbers(text, "Ich zahlte 1.000", formats("en", "de"))
+    assert [part.text for part in lost] == ["10,000"]
+    assert with_stand_ins(text, unknown=lost, formats=formats("en", "de"))[1][1].part == "10.000"
+
+
+def test_a_number_after_a_name_stays_as_it_is() -> None:
+    replaced, stand_ins = with_stand_ins("Python 3.8 needs 3.8 GB", formats=formats("en", "de"))
+    assert with_parts(replaced, stand_ins) == "Python 3.8 needs 3,8 GB"
 
 
 @pytest.mark.parametrize(

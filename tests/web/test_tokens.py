@@ -144,6 +144,37 @@ def test_stand_ins() -> None:
     assert "{person}" in found["result"][0]
 
 
+def test_marks_around_sentences() -> None:
+    lines = [
+        *("- milk", " 1. Wash your hands. I love {x}.", "a) Yes", "> - [ ] Hello 😀", "# Welcome", "A. Smith", "- - -"),
+        *(
+            "(Tom is here.)",
+            "[laughs] I know %d men.",
+            "**Hello!**",
+            "milk\tbread\t25",
+            "| Name | Age |",
+            "| {a} | |",
+            "**",
+        ),
+        *(
+            "“Where are you?”",
+            "‘Yes’, he said.",
+            "She said, «no».",
+            "I can´t sleep :)",
+            "I <3 you :-(",
+            "„Gut“",
+            '“Don’t” "',
+        ),
+        *("Я люблю тебя.", "Hello. Я люблю тебя {x}. 你好", "I have 16 cats and $35 or 300 dogs.", "3. Mai", "1. Komm"),
+    ]
+    models = ("everyday-en-de", "everyday-de-en")
+    results = run_jobs([{"kind": "lines", "path": str(resolve_model(name)), "lines": lines} for name in models])
+    for name, found in zip(models, results, strict=True):
+        assert found == {"result": Translator(name).translate(lines, check=False)}, name
+    assert results[0]["result"][:3] == ["- Milch", results[0]["result"][1], "a) Ja"]
+    assert results[0]["result"][1].startswith(" 1. Wasch dir die Hände.")
+
+
 def test_protected_parts() -> None:
     name = BUNDLED[0]
     lines = [

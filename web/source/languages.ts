@@ -70,7 +70,9 @@ export class Languages {
     };
     const forced = this.inSource ? undefined : targetId;
     const [sentences, translation] = [locale(from)?.language ?? from, locale(to)?.language ?? to];
-    return { sentences, translation, numberFormats: numberFormats(sentences, translation), forced, prefix };
+    const isCertain = target !== undefined || this.named.size === 0; // whether no line can name another target language
+    const formats = isCertain ? numberFormats(sentences, translation) : undefined;
+    return { sentences, translation, numberFormats: formats, forced, prefix };
   }
 
   /** Returns the piece of the target language that a line begins with, and the text after it. */

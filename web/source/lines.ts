@@ -1,7 +1,8 @@
 /** Lines as parts: text that is copied, and the ids of sentences to translate. */
 import { lowered } from "./sentences/capitals.js";
 import { encodeLine } from "./sentences/segments.js";
-import { translationSpans } from "./sentences/spans.js";
+import type { QuotationMarks } from "./sentences/quotation_marks.js";
+import { type Span, translationSpans } from "./sentences/spans.js";
 import type { UnknownWords } from "./sentences/unknown_words.js";
 import type { Capitals } from "./text/letter_case.js";
 import { trimStart } from "./text/unicode.js";
@@ -29,6 +30,7 @@ export interface Parts {
 /** What the division of lines into parts needs. */
 export interface Division {
   readonly vocabulary: Vocabulary;
+  readonly quotationMarks: QuotationMarks;
   readonly unknownWords: UnknownWords;
   /** Code of the source. */
   readonly language: string;
@@ -38,12 +40,14 @@ export interface Division {
 }
 
 /** Divides a line; line breaks in it become spaces. */
-export function divideLine(line: string, { vocabulary, unknownWords, language, split, protect }: Division): Parts {
+export function divideLine(line: string, division: Division): Parts {
+  const { vocabulary, quotationMarks, unknownWords, language, protect } = division;
   const parts: Part[] = [];
   const texts: TranslatedText[] = [];
   let end = 0;
-  for (const span of translationSpans(line, language, split, protect)) {
-    const sentence = line.slice(span.start, span.end);
+  for (const span of knownSpans(line, division)) {
+    const given = line.slice(span.start, span.end);
+    const sentence = span.translated ? quotationMarks.replaced(given, language) : given;
     const begins = !protect || parts.length === 0;
     const [lower, capitals] = span.translated ? lowered(vocabulary, sentence, language, begins) : [sentence, "none" as const];
     const text = span.translated ? unknownWords.respelled(lower, language) : sentence;
@@ -58,6 +62,12 @@ export function divideLine(line: string, { vocabulary, unknownWords, language, s
   }
   if (parts.length > 0 && end < line.length) parts.push(plainSpaces(line.slice(end)));
   return { parts, texts };
+}
+
+/** Yields the sentences of a line and what is copied of it; sentences in an unknown script are. */
+export function* knownSpans(line: string, { unknownWords, language, split, protect }: Omit<Division, "vocabulary" | "quotationMarks">): Generator<Span> {
+  for (const span of translationSpans(line, language, split, protect))
+    yield span.translated && unknownWords.areMostLetters(line.slice(span.start, span.end)) ? { ...span, translated: false } : span;
 }
 
 /** A translation of a part of a sentence, without the mark at its end if the part has none: models add it. */
@@ -79,7 +89,8 @@ function spaced(segments: readonly number[][]): Part[] {
   return segments.flatMap((segment, index) => (index > 0 ? [" ", segment] : [segment]));
 }
 
-function copied(text: string): Part[] {
+/** A text that is not translated; characters that control a terminal or end a line become spaces. */
+export function copied(text: string): Part[] {
   const line = oneLine(text).replace(/\p{Cc}/gu, " ");
   return trimStart(line) === "" ? [] : [line];
 }

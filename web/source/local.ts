@@ -3,13 +3,13 @@ import { SEARCH_OPTIONS, checkLines, checkOptions } from "./arguments.js";
 import { Engine, type EngineOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { type ChosenLanguages, Languages } from "./languages.js";
-import { type Parts, type TranslatedText, divideLine, oneLine, plainSpaces, withoutAddedMark } from "./lines.js";
+import { type Parts, type TranslatedText, copied, divideLine, knownSpans, oneLine, plainSpaces, withoutAddedMark } from "./lines.js";
 import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
-import { losesParts } from "./sentences/lost.js";
-import { translationSpans } from "./sentences/spans.js";
+import { losesParts, lostNumbers } from "./sentences/lost.js";
+import { QuotationMarks } from "./sentences/quotation_marks.js";
 import { TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
 import { UnknownWords } from "./sentences/unknown_words.js";
 import { withCapitals } from "./text/letter_case.js";
@@ -43,6 +43,7 @@ interface DividedLine extends Parts {
 export class LocalTranslator {
   private readonly source: Vocabulary;
   private readonly target: Vocabulary;
+  private readonly quotationMarks: QuotationMarks;
   private readonly unknownWords: UnknownWords;
   private readonly languages: Languages;
   private readonly engine: Engine;
@@ -55,6 +56,7 @@ export class LocalTranslator {
     this.target = checked(new Vocabulary(file.target, specialIds(architecture, false)), architecture.vocabularySize);
     this.source = file.source === file.target ? this.target : new Vocabulary(file.source, specialIds(architecture, true));
     checked(this.source, architecture.sourceSize);
+    this.quotationMarks = new QuotationMarks(this.source);
     this.unknownWords = new UnknownWords(this.source);
     this.languages = new Languages(file.languages, file.languagePieces, this.source, this.target);
     this.engine = new Engine(module);
@@ -138,17 +140,25 @@ export class LocalTranslator {
     return loses || (numbers && this.unknownWords.lost(line, translation, languages.sentences).length > 0);
   }
 
-  /** The sentences of a line, and the spaces before, between and after them; undefined if there is only one. */
+  /**
+   * The sentences of a line, and the spaces and copied text before, between and after them; undefined if there is only one, and
+   * nothing is copied.
+   */
   private sentences(given: string, { languages, split }: Job): { sentences: string[]; spaces: string[] } | undefined {
     const [named, line] = this.namedAndText(given);
-    const spans = [...translationSpans(line, languages.sentences, split, false)];
-    if (spans.length < 2) return undefined;
-    const ends = [0, ...spans.map(({ end }) => end)];
-    const starts = [...spans.map(({ start }) => start), line.length];
-    return {
-      sentences: spans.map(({ start, end }) => named + line.slice(start, end)),
-      spaces: ends.map((end, index) => plainSpaces(line.slice(end, starts[index]))),
-    };
+    const { unknownWords } = this;
+    const spans = [...knownSpans(line, { unknownWords, language: languages.sentences, split, protect: false })];
+    const sentences = spans.filter(({ translated }) => translated).map(({ start, end }) => named + line.slice(start, end));
+    if (spans.length < 2 || sentences.length === 0) return undefined;
+    const spaces = [""];
+    let last = 0;
+    for (const { start, end, translated } of [...spans, { start: line.length, end: line.length, translated: false }]) {
+      spaces.push((spaces.pop() as string) + plainSpaces(line.slice(last, start)));
+      if (translated) spaces.push("");
+      else spaces.push((spaces.pop() as string) + copied(line.slice(start, end)).join(""));
+      last = end;
+    }
+    return { sentences, spaces };
   }
 
   /** Translates single sentences that lost a URL or the like again: with stand-ins, and if that does not help, around it. */
@@ -158,8 +168,9 @@ export class LocalTranslator {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const replaced = remaining.flatMap((place) => {
         const [named, line] = texts.get(place) as [string, string];
-        const words = this.unknownWords.lost(line, translated[place] as string, job.languages.sentences);
-        const { numberFormats: formats } = job.languages;
+        const { numberFormats: formats, sentences: language } = job.languages;
+        const text = translated[place] as string;
+        const words = [...lostNumbers(line, text, formats), ...this.unknownWords.lost(line, text, language)];
         const found = withStandIns(line, attempt, words, formats) ?? withStandIns(line, attempt, [], formats);
         return found === undefined ? [] : [{ place, text: named + found.text, standIns: found.standIns }];
       });
@@ -228,8 +239,9 @@ export class LocalTranslator {
   private divide(given: string, { languages, split }: Job, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
     const [named, line] = this.languages.namedBy(visible(given));
-    const { source: vocabulary, unknownWords } = this;
-    const { parts, texts } = divideLine(line, { vocabulary, unknownWords, language: languages.sentences, split, protect });
+    const { source: vocabulary, quotationMarks, unknownWords } = this;
+    const language = languages.sentences;
+    const { parts, texts } = divideLine(line, { vocabulary, quotationMarks, unknownWords, language, split, protect });
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
     return { line, parts, texts, prefix, inParts: protect };
   }

@@ -22,6 +22,7 @@ class ChosenLanguages(NamedTuple):
         source_id: the piece of the source's language, which every source begins with; None: there is none.
         target_id: the piece of the target's language, which every source begins with; None: there is none.
         forced: the piece that every translation begins with, and that no text shows; None: there is none.
+        is_certain: whether no line can name another target language.
         needed: what to say of a line that names no target language, if none is chosen and the model needs one; empty:
             lines need not name one.
     """
@@ -32,12 +33,13 @@ class ChosenLanguages(NamedTuple):
     source_id: int | None = None
     target_id: int | None = None
     forced: int | None = None
+    is_certain: bool = True
     needed: str = ""
 
     @property
     def number_formats(self) -> NumberFormats | None:
         """How both languages write numbers; None if that of one is not known."""
-        return number_formats(self.sentences, primary_subtag(self.target))
+        return number_formats(self.sentences, primary_subtag(self.target)) if self.is_certain else None
 
     def prefix(self, named: int | None) -> list[int]:
         """Return the ids that a source begins with.
@@ -99,7 +101,10 @@ class ModelLanguages:
         if target_id is None:
             piece = next(iter(self._named))
             needed = f"{_missing('target_language', 'into', self.targets)}, or begin the line with a code as {piece}"
-        return ChosenLanguages(source_code, target_code, sentences, source_id, target_id, needed=needed)
+        is_certain = target is not None or not self._named
+        return ChosenLanguages(
+            source_code, target_code, sentences, source_id, target_id, is_certain=is_certain, needed=needed
+        )
 
     def named_by(self, line: str) -> tuple[int | None, str]:
         """Return the piece of the target language that a line begins with, and the text after it."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.capitals import lowered
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
+from pocketmt.engine.quotation_marks import QuotationMarks
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.unknown_words import UnknownWords
 from pocketmt.sentences import Reason, Span, translation_spans
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pocketmt.engine.terms import Terms
 
 _FINAL_MARK: Final = re.compile(r"(?<=\S)[.!?…。！？]+$")
+_UNKNOWN_SCRIPT: Final = Reason("the model knows hardly any of its letters")
 # All but tabs and spaces: a program could take it for the end of a line.
 _UNUSUAL: Final = re.compile(r"[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
@@ -84,6 +86,7 @@ class LineDivider:
     ) -> None:
         self._vocabulary = vocabulary
         self._languages = languages
+        self._quotation_marks = QuotationMarks(vocabulary)
         self.unknown_words = UnknownWords(vocabulary)
         self._longest_segment = longest_segment
         self._longest_sentence = longest_sentence
@@ -97,7 +100,9 @@ class LineDivider:
     def spans(self, text: str, languages: ChosenLanguages, *, split: bool, protect: bool = False) -> Iterator[Span]:
         """Yield the sentences of a visible text and what is copied of it."""
         longest = self._longest_sentence
-        return translation_spans(text, languages.sentences, split=split, longest=longest, protect=protect)
+        for span in translation_spans(text, languages.sentences, split=split, longest=longest, protect=protect):
+            is_unknown = span.reason is None and self.unknown_words.are_most_letters(text[span.start : span.end])
+            yield span._replace(reason=_UNKNOWN_SCRIPT) if is_unknown else span
 
     def divide_for(self, line: str, search: "Search", *, protect: bool = False) -> DividedLine:
         """Divide a line as the options of a translation say; raises as `divide` does."""
@@ -139,7 +144,7 @@ class LineDivider:
         named, line = self._languages.named_by(_visible(line))
         texts: list[str] = []
         parts: list[str | list[int]] = []
-        copied: list[Reason] = []
+        reasons: list[Reason] = []
         sentence_texts: list[str] = []
         were_capitals: list[Capitals] = []
         end = 0
@@ -150,7 +155,7 @@ class LineDivider:
                 begins = not (protect and parts)
                 text, were = self._as_known(given, languages, capitals=capitals, terms=terms, begins=begins)
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
-            found = _spaced(segments) if span.reason is None else _copied(text)
+            found = _spaced(segments) if span.reason is None else copied(text)
             if not found:
                 continue
             if span.start > end:
@@ -161,12 +166,12 @@ class LineDivider:
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
                 were_capitals += [were] * len(segments)
             elif span.reason.text:
-                copied.append(span.reason)
+                reasons.append(span.reason)
             end = span.end
         if parts and end < len(line):
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
-        divided = DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
+        divided = DividedLine(line, " ".join(texts), parts, reasons, prefix, sentence_texts)
         if set(were_capitals) - {NO_CAPITALS}:
             return divided._replace(capitals=were_capitals, target_language=languages.target)
         return divided
@@ -175,7 +180,7 @@ class LineDivider:
         self, given: str, languages: ChosenLanguages, *, capitals: bool, terms: "Terms | None", begins: bool
     ) -> tuple[str, Capitals]:
         """Return a sentence as the vocabulary knows it, and the capitals that it had; `begins` is that of `lowered`."""
-        text, were = given, NO_CAPITALS
+        text, were = self._quotation_marks.replaced(given, languages.source), NO_CAPITALS
         if capitals:
             text, were = lowered(self._vocabulary, text, languages.source, begins=begins)
         text = self.unknown_words.respelled(text, languages.source, stress=capitals)
@@ -212,7 +217,7 @@ def _spaced(segments: Iterable[list[int]]) -> list[str | list[int]]:
     return parts
 
 
-def _copied(text: str) -> list[str | list[int]]:
+def copied(text: str) -> list[str | list[int]]:
     """Return a text that is not translated; characters that control a terminal or end a line become spaces."""
     text = replace_controls(" ".join(text.splitlines()))
     return [text] if text.strip() else []

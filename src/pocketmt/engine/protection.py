@@ -5,9 +5,9 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from pocketmt.engine.line_parts import DividedLine, LineDivider, plain_spaces
+from pocketmt.engine.line_parts import DividedLine, LineDivider, copied, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import TRIES, Part, StandIn, lost_parts, with_stand_ins
+from pocketmt.sentences import TRIES, Part, StandIn, lost_numbers, lost_parts, with_stand_ins
 
 
 class ProtectedLine(NamedTuple):
@@ -54,21 +54,24 @@ class LineProtection:
     def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
         """Return a line that joins the translations of its sentences, and these, which are lines by themselves.
 
-        None: it has only one. `line` is its earlier form.
+        None: it has only one, and nothing that is copied beside it. `line` is its earlier form.
         """
         named, text = self._divider.named_and_text(self._lines[index])
         spans = list(self._divider.spans(text, self._search.languages, split=self._search.split))
-        if len(spans) < 2:
+        sentences = [named + text[span.start : span.end] for span in spans if span.reason is None]
+        if len(spans) < 2 or not sentences:
             return None
         parts: list[str | list[int]] = []
         end = spans[0].start
         for span in spans:
-            parts += [plain_spaces(text[end : span.start]), []] if span.start > end else [[]]
+            if span.start > end:
+                parts.append(plain_spaces(text[end : span.start]))
+            parts += [[]] if span.reason is None else copied(text[span.start : span.end])
             end = span.end
         before, after = plain_spaces(text[: spans[0].start]), plain_spaces(text[end:])
         parts = [*([before] if before else []), *parts, *([after] if after else [])]
         joining = DividedLine(line.line, line.text, parts, line.copied)
-        return joining, [named + text[span.start : span.end] for span in spans]
+        return joining, sentences
 
     def of_sentences(self, sentences: Sequence[str]) -> "tuple[list[DividedLine], LineProtection]":
         """Return sentences as lines, and the protection of these."""
@@ -88,8 +91,8 @@ class LineProtection:
     def _with_stand_ins(self, index: int, line: DividedLine, translation: str, *, attempt: int) -> ProtectedLine | None:
         """Return a line with names and numbers in place of its URLs, placeholders, numbers and lost words."""
         named, text = self._divider.named_and_text(self._lines[index])
-        lost = self._lost_words(text, translation)
         formats = self._search.languages.number_formats
+        lost = [*lost_numbers(text, translation, formats), *self._lost_words(text, translation)]
         replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, lost, formats)
         if not stand_ins and lost:  # perhaps too many
             replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, formats=formats)

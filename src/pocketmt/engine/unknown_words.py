@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from pocketmt.engine.frequent_characters import frequent_characters
 from pocketmt.sentences.protected import Part, protected_matches
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 from pocketmt.text.language_tags import primary_subtag
@@ -43,7 +44,7 @@ class UnknownWords:
         self._vocabulary = vocabulary
         self._usual: set[str] = set()  # characters that are neither unknown nor rare, of those looked at
         self._unknown: dict[str, bool] = {}  # by character
-        self._frequent: set[str] | None = None  # characters of the pieces that have several
+        self._frequent: frozenset[str] | None = None
 
     def respelled(self, text: str, language: str, *, stress: bool = True) -> str:
         """Return a text whose unknown words have another spelling where the vocabulary has that as one piece.
@@ -85,6 +86,13 @@ class UnknownWords:
             parts.append(Part(start, text[start : match.end()]))
             name_end = match.end() if is_name else -1
         return parts
+
+    def are_most_letters(self, text: str) -> bool:
+        """Whether most letters of a text are unknown characters, as those of another script are."""
+        if text.isascii():
+            return False
+        letters = [character for character in text if character.isalpha()]
+        return 2 * sum(map(self._is_unknown_character, letters)) > len(letters)
 
     def _is_acronym_alone(self, text: str) -> bool:
         words = [match[0] for match in _WORD.finditer(text)]
@@ -146,8 +154,7 @@ class UnknownWords:
         if _LATIN.fullmatch(character) is None:
             return False
         if self._frequent is None:
-            pieces = self._vocabulary.pieces(range(len(self._vocabulary)))
-            self._frequent = set("".join(piece for piece in pieces if len(piece) > 1))
+            self._frequent = frequent_characters(self._vocabulary)
         return self._frequent.isdisjoint((character, character.lower()))
 
     def _other_spelling(self, match: re.Match[str], language: str, *, stress: bool = True) -> str | None:

@@ -2,10 +2,10 @@
 
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.sentences.copied import Reason
-from pocketmt.sentences.lost import Numbers, lost_parts
+from pocketmt.sentences.lost import Numbers, lost_numbers, lost_parts
 from pocketmt.sentences.numbers import NumberFormats, number_formats
 from pocketmt.sentences.protected import Part
-from pocketmt.sentences.spans import Span, translation_spans
+from pocketmt.sentences.spans import Span, sentences_and_marks, translation_spans
 from pocketmt.sentences.stand_ins import TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
 
 __all__ = [
@@ -16,10 +16,12 @@ __all__ = [
     "Reason",
     "Span",
     "StandIn",
+    "lost_numbers",
     "lost_parts",
     "number_formats",
     "pieces_with_parts",
     "sentence_spans",
+    "sentences_and_marks",
     "translation_spans",
     "with_parts",
     "with_stand_ins",

@@ -4,14 +4,18 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
-from pocketmt.sentences.numbers import NumberFormat, NumberFormats, read_number, time_of_day
+from pocketmt.sentences.numbers import NumberFormat, NumberFormats, is_pair, read_number
 from pocketmt.sentences.protected import (
     AMOUNT_SIGN,
     Exactness,
+    Part,
     exactness,
+    is_often_spelled_out,
     may_be_number,
     may_have_parts,
+    number_part,
     protected_pattern,
+    stands_apart,
 )
 
 Numbers = Literal["all", "exact", "none"]
@@ -19,17 +23,21 @@ _CURRENCY_NAME: Final = re.compile(
     r"(?i:eur|pound|pfund|libra|livre|sterlin|yen|jen|rupee|rupi)|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ"
 )
 _ZEROS: Final = re.compile(r"[.,]00$")  # of cents
-# Numbers up to this one are often written as words, so they are not asked for.
-_SPELLED_OUT: Final = 12
+_DOLLAR_NAME: Final = re.compile(r"(?i)d[oóòôö]l+[aáeéo]r|долл|δολ|ドル|美元|달러|\d[ \u00a0]?\$")
 
 
 class _Needed(NamedTuple):
     """A part that a translation needs, the forms of which one has to be there, and what it is."""
 
-    text: str
+    match: re.Match[str]
     forms: tuple[str, ...]
     may_be_number: bool
     exactness: Exactness
+
+    @property
+    def text(self) -> str:
+        """The part."""
+        return self.match[0]
 
 
 class _Found:
@@ -66,20 +74,32 @@ def lost_parts(
 ) -> list[str]:
     """Return the protected parts of a source text that its translation lacks, in their order.
 
-    A number needs its value, in the format of the target language: 1,000.5 is kept by 1.000,5 in German. Without
-    `formats`, or where a number is not in the format of its language, its digits are enough. Whole numbers up to 12
-    are left out, because many languages write them as words. A part that occurs twice is needed twice.
+    A number needs its value, in the format of the target language: 1,000.5 is kept by 1.000,5 in German. Decimals may
+    be written as in the source. Without `formats`, or where a number is not in the format of its language, its digits
+    are enough. Whole numbers up to 12 are left out, because many languages write them as words. A part that occurs
+    twice is needed twice.
 
     Args:
         source: the text.
         translation: of the text.
         numbers: which are looked at. All numbers include what may be an amount of dollars or a placeholder, such as
-            "$1". Exact ones are rarely written as words: they have three digits or more without zeros at the end,
-            decimals, or are versions such as 2.13.0. Round numbers in groups of three digits, such as 10,000, count
-            only if the translation has a number that the source lacks. Amounts such as "5 €" are exact, too, and need
-            their sign, or the name of a currency in the translation.
+            "$1". Exact ones are rarely written as words: they have three digits or more without two zeros at the
+            end, or decimals, or are versions such as 2.13.0. Other numbers from 13 on, such as 16 and 10,000, count
+            only if the translation has a number that the source lacks, but no times of day. Amounts such as "5 €" are
+            exact, too, and need their sign, or the name of a currency in the translation.
         formats: of the numbers of the source and the translation.
     """
+    return [each.text for each in _lost(source, translation, numbers, formats)]
+
+
+def lost_numbers(source: str, translation: str, formats: NumberFormats | None) -> list[Part]:
+    """Return the numbers that are no exact ones, are changed in a translation, and stand apart from letters."""
+    return [
+        number_part(each.match) for each in _lost(source, translation, "exact", formats) if each.exactness == "round"
+    ]
+
+
+def _lost(source: str, translation: str, numbers: Numbers, formats: NumberFormats | None) -> list[_Needed]:
     if source == translation or not may_have_parts(source):
         return []
     signs = numbers == "exact" and not _CURRENCY_NAME.search(translation)
@@ -88,43 +108,57 @@ def lost_parts(
         (_forms_found(match, expected, signs=signs), match["number"] is not None)
         for match in protected_pattern().finditer(translation)
     )
-    missing = [each for each in _needed_parts(source, written, signs=signs) if not found.take(each.forms)]
-    kept = {"exact", "round"} if found.has_numbers_left() else {"exact"}
+    dollars = _DOLLAR_NAME.search(translation) is not None
+    missing = [each for each in _needed_parts(source, written, signs, dollars) if not found.take(each.forms)]
+    is_changed = found.has_numbers_left()
     return [
-        each.text
+        each
         for each in missing
         if not each.may_be_number
-        or (numbers == "all" and not _is_often_spelled_out(each.text))
-        or (numbers == "exact" and each.exactness in kept and (signs or not _is_often_spelled_out(each.text)))
+        or (numbers == "all" and not (is_often_spelled_out(each.text) or (dollars and _is_few_dollars(each.match))))
+        or (numbers == "exact" and _is_lost(each, signs=signs, is_changed=is_changed))
     ]
 
 
-def _needed_parts(text: str, written: NumberFormat | None, *, signs: bool) -> list[_Needed]:
+def _is_lost(missing: _Needed, *, signs: bool, is_changed: bool) -> bool:
+    """Whether a number that a translation lacks is surely lost; `is_changed`: the translation has another one."""
+    if missing.exactness == "exact":
+        return signs or not is_often_spelled_out(missing.text)
+    return is_changed and missing.exactness == "round" and stands_apart(missing.match)
+
+
+def _needed_parts(text: str, written: NumberFormat | None, signs: bool, dollars: bool) -> list[_Needed]:
     return [
-        _Needed(match[0], _forms_needed(match, written, signs=signs), may_be_number(match), exactness(match, written))
+        _Needed(match, _forms_needed(match, written, signs, dollars), may_be_number(match), exactness(match, written))
         for match in protected_pattern().finditer(text)
     ]
 
 
-def _forms_needed(match: re.Match[str], written: NumberFormat | None, *, signs: bool) -> tuple[str, ...]:
+def _is_few_dollars(match: re.Match[str]) -> bool:
+    return match["dollars"] is not None
+
+
+def _forms_needed(match: re.Match[str], written: NumberFormat | None, signs: bool, dollars: bool) -> tuple[str, ...]:
     if match["amount"] is None and match["number"] is None:
-        return (match[0],)
+        number = match[0][1:]
+        return (match[0], number, f"={number}") if dollars and _is_few_dollars(match) else (match[0],)
     sign, number = _sign_and_number(match, signs=signs)
+    digits = _digits(number)
+    pairs = (f"{sign}pair {digits}",) if is_pair(number) else ()
     read = read_number(number, written) if written is not None else None
     if read is None:
-        return (sign + _digits(number),)
-    time = time_of_day(number)
-    return (f"{sign}={read.value}", *([f"{sign}time {time}"] if time else []))
+        return pairs or (sign + digits,)
+    return (f"{sign}={read.value}", *(pairs if read.decimals else ()))
 
 
 def _forms_found(match: re.Match[str], written: NumberFormat | None, *, signs: bool) -> tuple[str, ...]:
     if match["amount"] is None and match["number"] is None:
         return (match[0],)
     sign, number = _sign_and_number(match, signs=signs)
+    digits = _digits(number)
     read = read_number(number, written) if written is not None else None
     forms = (f"{sign}={read.value}",) if read is not None else ()
-    time = time_of_day(number)
-    return (*forms, sign + _digits(number), *([f"{sign}time {time}"] if time else []))
+    return (*forms, sign + digits, *([f"{sign}pair {digits}"] if is_pair(number) else []))
 
 
 def _sign_and_number(match: re.Match[str], *, signs: bool) -> tuple[str, str]:
@@ -137,8 +171,3 @@ def _sign_and_number(match: re.Match[str], *, signs: bool) -> tuple[str, str]:
 
 def _digits(number: str) -> str:
     return "".join(filter(str.isdecimal, number))
-
-
-def _is_often_spelled_out(part: str) -> bool:
-    number = AMOUNT_SIGN.sub("", part).strip()
-    return len(number) <= 2 and number.isdecimal() and int(number) <= _SPELLED_OUT

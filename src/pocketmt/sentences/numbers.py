@@ -5,28 +5,52 @@ from functools import cache
 from typing import Final, NamedTuple
 
 _NO_BREAK_SPACE: Final = "\u00a0"
-# By the signs between groups of three digits and before the decimals, as in the Unicode CLDR.
+_NARROW_SPACE: Final = "\u202f"
+# By the signs between groups of three digits and before the decimals, mostly as in the Unicode CLDR. Languages with
+# other large numbers, such as Chinese and Hindi, are left out.
 _LANGUAGES: Final = {
-    (",", "."): "en zh ja ko th he ms ga cy mt sw fil tl",
-    (".", ","): "de es it pt nl da id tr el hr sl sr bs ro vi ca gl eu is mk az",
-    (_NO_BREAK_SPACE, ","): "fr ru uk be pl cs sk sv nb nn no fi et lv lt hu bg kk hy ka sq uz ky af eo",
+    (",", "."): "en he th ms ga cy mt sw fil tl",
+    (".", ","): "de es it pt nl da id tr el hr sl sr sh bs ro vi ca gl eu is mk az",
+    (_NO_BREAK_SPACE, ","): "ru uk be pl cs sk sv nb nn no fi et lv lt hu bg kk hy ka sq uz ky af",
+    (_NARROW_SPACE, ","): "fr eo",
 }
-_OTHER_GROUPS: Final = " \u00a0\u202f'’"  # which any language may have
-_LEAST_EXACT: Final = 3  # digits, without zeros at the end, of a number that is rarely written as words
-_NUMBER: Final = re.compile(rf"\d(?:[\d.,{_OTHER_GROUPS}]*\d)?")
-_DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d\d|\d{4})")
+_FOUR_WITHOUT_SIGN: Final = frozenset(  # which write 1234 so
+    ("be", "bg", "es", "et", "hu", "hy", "it", "ka", "lv", "pl", "sl", "sq")
+)
+_OTHER_GROUPS: Final = "\u00a0\u202f'’"  # which any language may have
+_LEAST_EXACT: Final = 3  # digits, without zeros at the end, of a large number that is rarely written as words
+_DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d\d|\d{4})|\d{4}\.\d{1,2}\.\d{1,2}")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+){2,}")
-_GROUPS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
-_TIME: Final = re.compile(r"(?:[01]?\d|2[0-4])[.:][0-5]\d")
-_BEFORE_TIME: Final = re.compile(r"(?i)\b(?:at|until|till|before|after|since|from)\s$")
-_AFTER_TIME: Final = re.compile(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|h\b)")
+_ADDRESS: Final = re.compile(r"(?!0)\d{1,3}(?:\.(?:0|[1-9]\d{0,2})){3}")
+_GROUPS: Final = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
+_BOTH_SIGNS: Final = re.compile(
+    r"(?P<whole>[1-9]\d{0,2}(?P<group>[.,'’])\d{3}(?:(?P=group)\d{3})*)(?!(?P=group))[.,](?P<decimals>\d+)"
+)
+_PAIR: Final = re.compile(r"(?![1-9]\d{0,2}[.,]\d{3}$)\d+[.,:]\d+")
+_NUMBER: Final = re.compile(rf"\d(?:[\d.,{_OTHER_GROUPS} ]*\d)?")
+_TIME: Final = re.compile(r"(?:[01]?\d|2[0-4])(?:[.:][0-5]\d)?")
+_BEFORE_TIME: Final = re.compile(
+    r"(?i)\b(?:at|by|until|till|before|after|since|from|between|um|bis|vor|nach|seit|gegen)\s$"
+)
+_AFTER_TIME: Final = re.compile(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)")
+# A name, such as that of a program, or another word that has numbers of versions or sections after it.
+_BEFORE_VERSION: Final = re.compile(
+    r"(?:\b\w*[A-Z]\w*|(?i:version|release|section|chapter|part|figure|table|update|v|§))\s?$"
+)
 
 
 class NumberFormat(NamedTuple):
-    """How a language writes numbers: the sign between groups of three digits, and that before the decimals."""
+    """How a language writes numbers.
+
+    Attributes:
+        group: the sign between groups of three digits.
+        decimal: the sign before the decimals.
+        least_grouped: digits of a number that has groups.
+    """
 
     group: str
     decimal: str
+    least_grouped: int = 4
 
 
 class NumberFormats(NamedTuple):
@@ -51,9 +75,13 @@ class Number(NamedTuple):
         return f"{whole}.{decimals}" if decimals else whole
 
     @property
-    def is_round(self) -> bool:
-        """Whether it is a whole number that is often written as words, such as 5,000, but not 12 or 1,250."""
-        return not self.decimals and len(self.whole.rstrip("0")) < _LEAST_EXACT
+    def is_exact(self) -> bool:
+        """Whether it is rarely written as words, unlike 16, 300 and 5,000: it has decimals, or is 110 or 1,250."""
+        if self.decimals:
+            return True
+        if self.in_groups:
+            return len(self.whole.rstrip("0")) >= _LEAST_EXACT
+        return len(self.whole) >= _LEAST_EXACT and not self.whole.endswith("00")
 
 
 @cache
@@ -64,12 +92,20 @@ def number_formats(source: str, target: str) -> NumberFormats | None:
 
 
 def _format(language: str) -> NumberFormat | None:
-    return next((NumberFormat(*signs) for signs, codes in _LANGUAGES.items() if language in codes.split()), None)
+    least = 5 if language in _FOUR_WITHOUT_SIGN else 4
+    return next((NumberFormat(*signs, least) for signs, codes in _LANGUAGES.items() if language in codes.split()), None)
 
 
 def read_number(text: str, written: NumberFormat) -> Number | None:
-    """Return the number that a text is in a format; None: it is none. Spaces and apostrophes may group digits, too."""
-    match = _pattern(written).fullmatch(text)
+    """Return the number that a text is in a format; None: it is none.
+
+    Any language may have apostrophes or no-break spaces between groups, and numbers with two kinds of signs, of which
+    the last is before the decimals, are those of any format. Groups with plain spaces are read in the languages that
+    write spaces; elsewhere, "12 345" may be two numbers.
+    """
+    if _ADDRESS.fullmatch(text) and _is_address(text):
+        return None
+    match = _pattern(written).fullmatch(text) or _BOTH_SIGNS.fullmatch(text)
     if match is None:
         return None
     whole = "".join(filter(str.isdecimal, match["whole"]))
@@ -78,9 +114,10 @@ def read_number(text: str, written: NumberFormat) -> Number | None:
 
 @cache
 def _pattern(written: NumberFormat) -> re.Pattern[str]:
-    group = re.escape("".join({*_OTHER_GROUPS, written.group}))
+    space = " " if written.group.isspace() else ""
+    group = re.escape("".join(sorted({*_OTHER_GROUPS, written.group, *space})))
     return re.compile(
-        rf"(?P<whole>\d{{1,3}}(?P<sign>[{group}])\d{{3}}(?:(?P=sign)\d{{3}})*|\d+)"
+        rf"(?P<whole>[1-9]\d{{0,2}}(?P<sign>[{group}])\d{{3}}(?:(?P=sign)\d{{3}})*|\d+)"
         rf"(?:{re.escape(written.decimal)}(?P<decimals>\d+))?"
     )
 
@@ -97,25 +134,36 @@ def _rewritten(text: str, formats: NumberFormats) -> str:
     number = read_number(text, formats.source)
     if number is None or not (number.in_groups or number.decimals):
         return text
-    whole, groups = number.whole, []
-    while number.in_groups and len(whole) > 3:
+    target, whole, groups = formats.target, number.whole, []
+    while number.in_groups and len(number.whole) >= target.least_grouped and len(whole) > 3:
         whole, group = whole[:-3], whole[-3:]
         groups.append(group)
-    whole = formats.target.group.join([whole, *reversed(groups)])
-    return f"{whole}{formats.target.decimal}{number.decimals}" if number.decimals else whole
+    whole = target.group.join([whole, *reversed(groups)])
+    return f"{whole}{target.decimal}{number.decimals}" if number.decimals else whole
 
 
 def is_version(text: str) -> bool:
     """Whether a text is a number of a version or an address, such as 2.13.0, and neither a date nor a large number."""
+    if _ADDRESS.fullmatch(text) and _is_address(text):
+        return True
     return _VERSION.fullmatch(text) is not None and _DATE.fullmatch(text) is None and _GROUPS.fullmatch(text) is None
 
 
-def time_of_day(text: str) -> str:
-    """Return the digits of a text that may be a time of day, such as 8.30; empty: it is none."""
-    return "".join(filter(str.isdecimal, text)) if _TIME.fullmatch(text) else ""
+def _is_address(text: str) -> bool:
+    return all(int(part) < 256 for part in text.split("."))
+
+
+def is_pair(text: str) -> bool:
+    """Whether a text is two numbers with a sign between them, such as 3,14, 3.14 or 3:14, and surely not 3,140."""
+    return _PAIR.fullmatch(text) is not None
 
 
 def is_surely_time(text: str, before: str, after: str) -> bool:
-    """Whether a number is a time of day in an English text, with the text before and after it."""
+    """Whether a number is a time of day in an English or German text, with the text before and after it."""
     is_beside = _BEFORE_TIME.search(before) is not None or _AFTER_TIME.match(after) is not None
-    return is_beside and time_of_day(text) != ""
+    return is_beside and _TIME.fullmatch(text) is not None
+
+
+def follows_name(text: str, before: str) -> bool:
+    """Whether a number with a full stop follows a name, as in "Python 3.8", or a word such as "section"."""
+    return "." in text and _BEFORE_VERSION.search(before) is not None

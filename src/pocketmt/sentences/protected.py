@@ -5,7 +5,7 @@ import unicodedata
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
-from pocketmt.sentences.numbers import Number, NumberFormat, is_surely_time, is_version, read_number
+from pocketmt.sentences.numbers import Number, NumberFormat, follows_name, is_surely_time, is_version, read_number
 
 _URL: Final = r"(?i:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
 _EMAIL: Final = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
@@ -46,6 +46,8 @@ _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 _SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
 _SYMBOLS: Final = rf"(?:[{_SIGNS}][\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
+# Smileys such as :-) that stand apart.
+_SMILEY: Final = r"(?<!\S)(?:[:;=]['’]?-?[()DPp|*]|[xX]D|<3|\^_?\^)(?=$|[\s.,!?])"
 _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Amounts of money, but not dollars, which languages write as words more often.
 _CURRENCIES: Final = "£¥\u20a0-\u20c0"
@@ -55,13 +57,15 @@ _LARGE: Final = rf"{_GAP}(?:(?i:mi|bi|tr|ml|mrd|bn|thou|taus|k(?!\w)|m(?!\w))|т
 _SIGN_FIRST: Final = rf"[{_CURRENCIES}]{_GAP}(?:{_NUMBER})"
 _SIGN_LAST: Final = rf"(?:{_NUMBER}){_GAP}[{_CURRENCIES}](?!{_GAP}\d)"
 _AMOUNT: Final = rf"(?:{_SIGN_FIRST}|{_SIGN_LAST})(?!{_LARGE})(?!\d|[.,:'’]\d)"
+_SPELLED_OUT: Final = 12
 Exactness = Literal["exact", "round", "none"]
 _LONGEST_WORD_OF_TIME: Final = 8  # characters
+_LONGEST_NAME: Final = 20  # characters
 _SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
 _DIGIT_BEFORE: Final = re.compile(r"\d\s?$")
 _DIGIT_AFTER: Final = re.compile(r"\s?\d")
 AMOUNT_SIGN: Final = re.compile(f"[{_CURRENCIES}]")
-_MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[A-Za-z]|:[a-z_]|__")
+_MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\^")
 _WORD: Final = re.compile(r"[^\W\d_]")
 
 
@@ -99,18 +103,24 @@ def protected_matches(text: str) -> list[re.Match[str]]:
 
 
 def replaceable_parts(text: str, written: NumberFormat | None = None) -> list[Part]:
-    """Return the parts of a text for which a word can stand in: URLs, placeholders, numbers and amounts.
+    """Return the parts of a text for which a word can stand in: URLs, placeholders, exact numbers and amounts.
 
-    Numbers stand apart from letters. They are exact, or written in groups of three digits. `written` is the format of
-    the text's numbers; None: of numbers with separators, only amounts and versions are taken.
+    Numbers stand apart from letters. `written` is the format of the text's numbers; None: of numbers with separators,
+    only amounts and versions are taken.
     """
     if not may_have_parts(text):
         return []
     return [
-        Part(match.start(), match[0], match["of_number"] is not None or may_be_number(match), may_be_number(match))
+        number_part(match) if may_be_number(match) else Part(match.start(), match[0], match["of_number"] is not None)
         for match in protected_pattern().finditer(text)
-        if match["replaceable"] is not None or _is_replaceable_number(match, written)
+        if match["replaceable"] is not None or (exactness(match, written) == "exact" and stands_apart(match))
     ]
+
+
+def number_part(match: re.Match[str]) -> Part:
+    """Return a number or an amount as a part; one after a name, such as "Python 3.8", stays as it is written."""
+    before = match.string[max(match.start() - _LONGEST_NAME, 0) : match.start()]
+    return Part(match.start(), match[0], is_of_number=True, is_number=not follows_name(match[0], before))
 
 
 def may_be_number(match: re.Match[str]) -> bool:
@@ -118,21 +128,29 @@ def may_be_number(match: re.Match[str]) -> bool:
     return match["amount"] is not None or match["dollars"] is not None or match["number"] is not None
 
 
-def _is_replaceable_number(match: re.Match[str], written: NumberFormat | None) -> bool:
-    """Whether a match is such a number or amount, and stands apart from letters and other numbers."""
+def stands_apart(match: re.Match[str]) -> bool:
+    """Whether a number or an amount stands apart from letters and other numbers."""
     before, after = match.string[max(match.start() - 2, 0) : match.start()], match.string[match.end() : match.end() + 2]
     beside = (*before[-1:], *after[:1])
     if any(map(str.isalpha, beside)):
         return False
-    if match["amount"] is not None:
+    if match["amount"] is not None or " " in match[0]:
         return not _DIGIT_BEFORE.search(before) and not _DIGIT_AFTER.match(after)
-    return exactness(match, written) != "none" and not any(each in "-/" for each in beside)
+    # A year such as '85 has no century.
+    return not any(each in "-/" for each in beside) and before[-1:] not in ("'", "’")
+
+
+def is_often_spelled_out(part: str) -> bool:
+    """Whether a part is a number up to 12, or an amount of it, which many languages write as words."""
+    number = AMOUNT_SIGN.sub("", part).strip()
+    return len(number) <= 2 and number.isdecimal() and int(number) <= _SPELLED_OUT
 
 
 def exactness(match: re.Match[str], written: NumberFormat | None) -> Exactness:
-    """Return whether a match is a number that is rarely written as words; one of 5,000 may be, but not as 500.
+    """Return whether a match is a number that is rarely written as words.
 
-    Times of day are not exact. `written` is the format of the text's numbers.
+    Round and small numbers, such as 5,000 and 16, may be written so, but not as 500 and 60. Numbers up to 12, times of
+    day, and what else could be none, are "none". `written` is the format of the text's numbers.
     """
     if match["amount"] is not None:
         return "exact"
@@ -140,12 +158,12 @@ def exactness(match: re.Match[str], written: NumberFormat | None) -> Exactness:
         return "none"
     number = Number(match[0]) if match[0].isdecimal() else read_number(match[0], written) if written else None
     if number is None:
-        return "exact" if is_version(match[0]) else "none"
-    if number.is_round:
-        return "round" if number.in_groups else "none"
+        return "exact" if is_version(match[0]) else "round" if written and " " in match[0] else "none"
     before = match.string[max(match.start() - _LONGEST_WORD_OF_TIME, 0) : match.start()]
     after = match.string[match.end() : match.end() + _LONGEST_WORD_OF_TIME]
-    return "none" if number.decimals and is_surely_time(match[0], before, after) else "exact"
+    if is_often_spelled_out(match[0]) or is_surely_time(match[0], before, after):
+        return "none"
+    return "exact" if number.is_exact else "round"
 
 
 def protected_spans(text: str) -> list[tuple[int, int]]:
@@ -179,4 +197,4 @@ def protected_pattern() -> re.Pattern[str]:
         (_URL, _EMAIL, _DOMAIN, _FILE, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER})", _FORMAT, _VARIABLE)
     )
     amounts = f"(?P<amount>{_AMOUNT})|(?P<dollars>{_DOLLARS})|(?P<number>{_NUMBER})"
-    return re.compile(f"(?P<replaceable>{replaceable})|{_TAG}|{_SYMBOLS}|{amounts}")
+    return re.compile(f"(?P<replaceable>{replaceable})|{_SMILEY}|{_TAG}|{_SYMBOLS}|{amounts}")

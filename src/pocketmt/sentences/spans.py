@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.sentences.copied import LONGEST_WORD, WITHOUT_WORDS, Reason, long_words, reason_to_copy
+from pocketmt.sentences.layout import cells, marker_end, marks_around
 from pocketmt.sentences.protected import protected_spans
 
 
@@ -24,6 +25,9 @@ class Span(NamedTuple):
 def translation_spans(line: str, language: str, *, split: bool, longest: int, protect: bool = False) -> Iterator[Span]:
     """Yield the sentences of a line and what is copied of it; between them is only white space.
 
+    If the line is split, tabs and the bars of a table's row end sentences. Markers of lists, headings and quotations,
+    and brackets and signs of emphasis around a sentence, are copied.
+
     Args:
         line: of any length; the time is proportional to it.
         language: as in `sentence_spans`.
@@ -37,15 +41,49 @@ def translation_spans(line: str, language: str, *, split: bool, longest: int, pr
 
 
 def _sentence_spans(line: str, language: str, *, split: bool, longest: int) -> Iterator[Span]:
-    for start, end in sentence_spans(line, language) if split else [(0, len(line))]:
-        position = start
-        if end - start > LONGEST_WORD and reason_to_copy(line[start:end], longest) is None:
-            for first, last in long_words(line[start:end]):
-                yield from _span(line, position, start + first, longest)
-                position = start + last
-                reason = Reason(f"a word has {last - first:,} characters; the limit is {LONGEST_WORD:,}")
-                yield Span(start + first, position, reason)
-        yield from _span(line, position, end, longest)
+    if not split:
+        yield from _without_long_words(line, 0, len(line), longest)
+        return
+    for start, end, is_mark in sentences_and_marks(line, language):
+        if is_mark:
+            yield Span(start, end, WITHOUT_WORDS)
+        else:
+            yield from _without_long_words(line, start, end, longest)
+
+
+def sentences_and_marks(line: str, language: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield start and end of the sentences of a line, and of the marks around them, and whether it is such a mark.
+
+    Between them is only white space. See `translation_spans`.
+    """
+    for first, last in cells(line):
+        start = marker_end(line, first, last, language)
+        yield from _trimmed(line, first, start, is_mark=True)
+        for begin, end in sentence_spans(line[start:last], language):
+            position = start + begin
+            for mark_start, mark_end in marks_around(line[position : start + end]):
+                yield from _trimmed(line, position, start + begin + mark_start, is_mark=False)
+                position = start + begin + mark_end
+                yield start + begin + mark_start, position, True
+            yield from _trimmed(line, position, start + end, is_mark=False)
+
+
+def _trimmed(line: str, start: int, end: int, *, is_mark: bool) -> Iterator[tuple[int, int, bool]]:
+    text = line[start:end]
+    start, end = end - len(text.lstrip()), start + len(text.rstrip())
+    if start < end:
+        yield start, end, is_mark
+
+
+def _without_long_words(line: str, start: int, end: int, longest: int) -> Iterator[Span]:
+    position = start
+    if end - start > LONGEST_WORD and reason_to_copy(line[start:end], longest) is None:
+        for first, last in long_words(line[start:end]):
+            yield from _span(line, position, start + first, longest)
+            position = start + last
+            reason = Reason(f"a word has {last - first:,} characters; the limit is {LONGEST_WORD:,}")
+            yield Span(start + first, position, reason)
+    yield from _span(line, position, end, longest)
 
 
 def _protected(line: str, span: Span, longest: int) -> Iterator[Span]:
@@ -62,7 +100,5 @@ def _protected(line: str, span: Span, longest: int) -> Iterator[Span]:
 
 
 def _span(line: str, start: int, end: int, longest: int) -> Iterator[Span]:
-    text = line[start:end]
-    start, end = end - len(text.lstrip()), start + len(text.rstrip())
-    if start < end:
-        yield Span(start, end, reason_to_copy(line[start:end], longest))
+    for first, last, _ in _trimmed(line, start, end, is_mark=False):
+        yield Span(first, last, reason_to_copy(line[first:last], longest))

@@ -10,6 +10,7 @@ from pocketmt.sentences.protected import Part, replaceable_parts
 # In the order of the first try, and of the second.
 _NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
 _NUMBERS: Final = (("300", "20", "500", "38", "60", "700"), ("30", "50", "200", "40", "600", "80"))
+_SMALL_NUMBERS: Final = (("20", "30", "40", "50"), ("30", "40", "50", "20"))
 _YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "1980"))
 _MOST: Final = 12  # words in place of parts
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -99,6 +100,8 @@ def _apart(parts: Sequence[Part], others: Sequence[Part]) -> list[Part]:
 def _words_for(part: Part) -> tuple[tuple[str, ...], ...]:
     if _YEAR.fullmatch(part.text):
         return _YEARS
+    if part.is_number and len(part.text) == len(_SMALL_NUMBERS[0][0]):
+        return _SMALL_NUMBERS
     return _NUMBERS if part.is_of_number else _NAMES
 
 

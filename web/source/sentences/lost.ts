@@ -1,10 +1,11 @@
 /** Protected parts of a source text that its translation lacks. */
 import { inAnyCase } from "../text/unicode.js";
-import { type NumberFormat, type NumberFormats, readNumber, timeOfDay, valueOf } from "./numbers.js";
-import { AMOUNT_SIGN, type Part, allParts } from "./protected.js";
+import { type NumberFormat, type NumberFormats, isPair, readNumber, valueOf } from "./numbers.js";
+import { AMOUNT_SIGN, type Part, allParts, isOftenSpelledOut } from "./protected.js";
 
 const CURRENCY_NAMES = ["eur", "pound", "pfund", "libra", "livre", "sterlin", "yen", "jen", "rupee", "rupi"].map(inAnyCase).join("|");
 const CURRENCY_NAME = new RegExp(`${CURRENCY_NAMES}|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ`, "u");
+const DOLLAR_NAME = /[dD][oóòôöOÓÒÔÖ][lL]+[aáeéoAÁEÉO][rR]|долл|Долл|δολ|Δολ|ドル|美元|달러|\p{Nd}[ \u00a0]?\$/u;
 const ZEROS = /[.,]00$/; // of cents
 
 /** The parts of a translation; each can be taken once. */
@@ -46,47 +47,58 @@ class Found {
 /**
  * Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice.
  *
- * A number needs its value, in the format of the target language; without `formats`, or where a number is not in the format of
- * its language, its digits are enough.
+ * A number needs its value, in the format of the target language; decimals may be written as in the source. Without `formats`, or
+ * where a number is not in the format of its language, its digits are enough.
  *
- * @param numbers whether numbers are looked at: exact ones, which are rarely written as words, amounts with a sign but that of
- * dollars, and, if the translation has a number that the source lacks, round ones in groups of three digits.
+ * @param numbers whether numbers are looked at: exact ones, amounts with a sign but that of dollars, and, if the translation has a
+ * number that the source lacks, others from 13 on that are no times of day.
  */
 export function losesParts(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): boolean {
-  if (source === translation) return false;
-  const needed = allParts(source, formats?.source);
-  if (needed.length === 0) return false;
-  const signs = numbers && !CURRENCY_NAME.test(translation);
-  const found = new Found(allParts(translation), formats?.target, signs);
-  const missing = needed.filter((part) => !found.take(formsNeeded(part, formats?.source, signs)));
-  const kept = found.hasNumbersLeft() ? ["exact", "round"] : ["exact"];
-  return missing.some(
-    (part) => !part.mayBeNumber || (numbers && kept.includes(part.exactness) && (signs || !isOftenSpelledOut(part.text))),
-  );
+  return lost(source, translation, numbers, formats).length > 0;
 }
 
-function formsNeeded(part: Part, written: NumberFormat | undefined, signs: boolean): string[] {
+/** The numbers that are no exact ones, are changed in a translation, and stand apart from letters. */
+export function lostNumbers(source: string, translation: string, formats: NumberFormats | undefined): Part[] {
+  return lost(source, translation, true, formats).filter(({ exactness }) => exactness === "round");
+}
+
+function lost(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): Part[] {
+  const needed = source === translation ? [] : allParts(source, formats?.source);
+  if (needed.length === 0) return [];
+  const signs = numbers && !CURRENCY_NAME.test(translation);
+  const dollars = DOLLAR_NAME.test(translation);
+  const found = new Found(allParts(translation), formats?.target, signs);
+  const missing = needed.filter((part) => !found.take(formsNeeded(part, formats?.source, signs, dollars)));
+  const isChanged = found.hasNumbersLeft();
+  return missing.filter((part) => !part.mayBeNumber || (numbers && isLost(part, signs, isChanged)));
+}
+
+/** Whether a number that a translation lacks is surely lost; `isChanged`: the translation has another one. */
+function isLost({ text, exactness, isApart }: Part, signs: boolean, isChanged: boolean): boolean {
+  if (exactness === "exact") return signs || !isOftenSpelledOut(text);
+  return isChanged && exactness === "round" && isApart;
+}
+
+function formsNeeded(part: Part, written: NumberFormat | undefined, signs: boolean, dollars: boolean): string[] {
+  if (part.kind === "dollars" && dollars) return [part.text, part.text.slice(1), `=${part.text.slice(1)}`];
   if (!isNumber(part)) return [part.text];
   const [sign, number] = signAndNumber(part, signs);
+  const pairs = isPair(number) ? [`${sign}pair ${digits(number)}`] : [];
   const read = written && readNumber(number, written);
-  if (read === undefined) return [sign + digits(number)];
-  return [`${sign}=${valueOf(read)}`, ...timeForms(sign, number)];
+  if (read === undefined) return pairs.length > 0 ? pairs : [sign + digits(number)];
+  return [`${sign}=${valueOf(read)}`, ...(read.decimals === "" ? [] : pairs)];
 }
 
 function formsFound(part: Part, written: NumberFormat | undefined, signs: boolean): string[] {
   if (!isNumber(part)) return [part.text];
   const [sign, number] = signAndNumber(part, signs);
   const read = written && readNumber(number, written);
-  return [...(read === undefined ? [] : [`${sign}=${valueOf(read)}`]), sign + digits(number), ...timeForms(sign, number)];
+  const pairs = isPair(number) ? [`${sign}pair ${digits(number)}`] : [];
+  return [...(read === undefined ? [] : [`${sign}=${valueOf(read)}`]), sign + digits(number), ...pairs];
 }
 
 function isNumber({ kind }: Part): boolean {
   return kind === "amount" || kind === "number";
-}
-
-function timeForms(sign: string, number: string): string[] {
-  const time = timeOfDay(number);
-  return time === "" ? [] : [`${sign}time ${time}`];
 }
 
 /** The sign of an amount if it is compared, and the number; then cents of 00 are left out. */
@@ -98,8 +110,4 @@ function signAndNumber({ text, kind }: Part, signs: boolean): [string, string] {
 
 function digits(number: string): string {
   return number.replace(/\P{Nd}/gu, "");
-}
-
-function isOftenSpelledOut(part: string): boolean {
-  return /^(?:0?\p{Nd}|1[0-2])$/u.test(part.replace(AMOUNT_SIGN, "").trim());
 }

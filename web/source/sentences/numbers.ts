@@ -5,6 +5,8 @@ import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
 export interface NumberFormat {
   readonly group: string;
   readonly decimal: string;
+  /** Digits of a number that has groups. */
+  readonly leastGrouped: number;
 }
 
 /** The formats of a translation's two languages. */
@@ -20,22 +22,31 @@ export interface WrittenNumber {
   readonly inGroups: boolean;
 }
 
-// By the signs between groups and before decimals, as in the Unicode CLDR.
+// By the signs between groups and before decimals, as in pocketmt.sentences.numbers.
 const LANGUAGES: readonly [string, string, string][] = [
-  [",", ".", "en zh ja ko th he ms ga cy mt sw fil tl"],
-  [".", ",", "de es it pt nl da id tr el hr sl sr bs ro vi ca gl eu is mk az"],
-  ["\u00a0", ",", "fr ru uk be pl cs sk sv nb nn no fi et lv lt hu bg kk hy ka sq uz ky af eo"],
+  [",", ".", "en he th ms ga cy mt sw fil tl"],
+  [".", ",", "de es it pt nl da id tr el hr sl sr sh bs ro vi ca gl eu is mk az"],
+  ["\u00a0", ",", "ru uk be pl cs sk sv nb nn no fi et lv lt hu bg kk hy ka sq uz ky af"],
+  ["\u202f", ",", "fr eo"],
 ];
-const OTHER_GROUPS = " \u00a0\u202f'’"; // which any language may have
-const LEAST_EXACT = 3; // digits, without zeros at the end, of a number that is rarely written as words
-const NUMBER = new RegExp(`\\p{Nd}(?:[\\p{Nd}.,${OTHER_GROUPS}]*\\p{Nd})?`, "gu");
-const DATE = /^\p{Nd}{1,2}\.\p{Nd}{1,2}\.(?:\p{Nd}\p{Nd}|\p{Nd}{4})$/u;
-const VERSION = /^\p{Nd}+(?:\.\p{Nd}+){2,}$/u;
-const GROUPS = /^\p{Nd}{1,3}(?:\.\p{Nd}{3})+$/u;
-const TIME = /^(?:[01]?\p{Nd}|2[0-4])[.:][0-5]\p{Nd}$/u;
-const TIME_WORDS = ["at", "until", "till", "before", "after", "since", "from"].map(inAnyCase).join("|");
-const BEFORE_TIME = new RegExp(`(?<![${WORD}])(?:${TIME_WORDS})[${WHITE}]$`, "u");
-const AFTER_TIME = new RegExp(`^[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCase("clock")}|[hH])(?![${WORD}])`, "u");
+const FOUR_WITHOUT_SIGN = "be bg es et hu hy it ka lv pl sl sq".split(" "); // which write 1234 so
+const OTHER_GROUPS = "\u00a0\u202f'’"; // which any language may have
+const LEAST_EXACT = 3; // digits, without zeros at the end, of a large number that is rarely written as words
+const D = "\\p{Nd}";
+const NUMBER = new RegExp(`${D}(?:[${D}.,${OTHER_GROUPS} ]*${D})?`, "gu");
+const DATE = new RegExp(`^(?:${D}{1,2}\\.${D}{1,2}\\.(?:${D}{2}|${D}{4})|${D}{4}\\.${D}{1,2}\\.${D}{1,2})$`, "u");
+const VERSION = new RegExp(`^${D}+(?:\\.${D}+){2,}$`, "u");
+const ADDRESS = new RegExp(`^(?!0)${D}{1,3}(?:\\.(?:0|[1-9]${D}{0,2})){3}$`, "u");
+const GROUPS = new RegExp(`^[1-9]${D}{0,2}(?:\\.${D}{3})+$`, "u");
+const BOTH_SIGNS = new RegExp(`^([1-9]${D}{0,2}([.,'’])${D}{3}(?:\\2${D}{3})*)(?!\\2)[.,](${D}+)$`, "u");
+const PAIR = new RegExp(`^(?![1-9]${D}{0,2}[.,]${D}{3}$)${D}+[.,:]${D}+$`, "u");
+const TIME = new RegExp(`^(?:[01]?${D}|2[0-4])(?:[.:][0-5]${D})?$`, "u");
+const BEFORE = "at by until till before after since from between um bis vor nach seit gegen".split(" ").map(inAnyCase).join("|");
+const BEFORE_TIME = new RegExp(`(?<![${WORD}])(?:${BEFORE})[${WHITE}]$`, "u");
+const AFTER_TIME = new RegExp(`^[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCase("clock")}|${inAnyCase("uhr")}|[hH])(?![${WORD}])`, "u");
+// A name, such as that of a program, or another word that has numbers of versions or sections after it.
+const NAMES = ["version", "release", "section", "chapter", "part", "figure", "table", "update", "v"].map(inAnyCase).join("|");
+const BEFORE_VERSION = new RegExp(`(?:(?<![${WORD}])[${WORD}]*[A-Z][${WORD}]*|${NAMES}|§)[${WHITE}]?$`, "u");
 
 /** The formats of two languages, given by their codes without script and region; undefined if one is not known. */
 export function numberFormats(source: string, target: string): NumberFormats | undefined {
@@ -45,13 +56,20 @@ export function numberFormats(source: string, target: string): NumberFormats | u
 
 function format(language: string): NumberFormat | undefined {
   const found = LANGUAGES.find(([, , codes]) => codes.split(" ").includes(language));
-  return found && { group: found[0], decimal: found[1] };
+  return found && { group: found[0], decimal: found[1], leastGrouped: FOUR_WITHOUT_SIGN.includes(language) ? 5 : 4 };
 }
 
-/** The number that a text is in a format; undefined if it is none. Spaces and apostrophes may group digits, too. */
+/**
+ * The number that a text is in a format; undefined if it is none.
+ *
+ * Any language may have apostrophes or no-break spaces between groups, and numbers with two kinds of signs are those of any
+ * format. Groups with plain spaces are read in the languages that write spaces; elsewhere, "12 345" may be two numbers.
+ */
 export function readNumber(text: string, { group, decimal }: NumberFormat): WrittenNumber | undefined {
-  const whole = `\\p{Nd}{1,3}([${OTHER_GROUPS}${group}])\\p{Nd}{3}(?:\\2\\p{Nd}{3})*|\\p{Nd}+`;
-  const found = new RegExp(`^(${whole})(?:[${decimal}](\\p{Nd}+))?$`, "u").exec(text);
+  if (isAddress(text)) return undefined;
+  const signs = OTHER_GROUPS + (/\s/u.test(group) ? " " : group);
+  const whole = `[1-9]${D}{0,2}([${signs}])${D}{3}(?:\\2${D}{3})*|${D}+`;
+  const found = new RegExp(`^(${whole})(?:[${decimal}](${D}+))?$`, "u").exec(text) ?? BOTH_SIGNS.exec(text);
   if (found === null) return undefined;
   const digits = (found[1] as string).replace(/\P{Nd}/gu, "");
   return { whole: digits, decimals: found[3] ?? "", inGroups: digits !== found[1] };
@@ -59,14 +77,23 @@ export function readNumber(text: string, { group, decimal }: NumberFormat): Writ
 
 /** A number in a form of which each value has one; a whole number without signs keeps its zeros: 007. */
 export function valueOf({ whole, decimals, inGroups }: WrittenNumber): string {
-  const fraction = decimals.replace(/0+$/, "");
+  const fraction = withoutLastZeros(decimals);
   const digits = decimals !== "" || inGroups ? whole.replace(/^0+/, "") || "0" : whole;
   return fraction === "" ? digits : `${digits}.${fraction}`;
 }
 
-/** Whether a number is whole and often written as words, such as 5,000, but not 1,250. */
-export function isRound({ whole, decimals }: WrittenNumber): boolean {
-  return decimals === "" && [...whole.replace(/0+$/, "")].length < LEAST_EXACT;
+/** Whether a number is rarely written as words, unlike 16, 300 and 5,000: it has decimals, or is 110 or 1,250. */
+export function isExact({ whole, decimals, inGroups }: WrittenNumber): boolean {
+  if (decimals !== "") return true;
+  const counted = inGroups ? withoutLastZeros(whole) : whole;
+  return [...counted.slice(0, 2 * LEAST_EXACT)].length >= LEAST_EXACT && (inGroups || !whole.endsWith("00"));
+}
+
+// A pattern that ends in $ is tried from each place of a run of zeros.
+function withoutLastZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === "0") --end;
+  return digits.slice(0, end);
 }
 
 /** A text, such as an amount, with its number as the target language writes it; what is no number of the source stays. */
@@ -81,21 +108,30 @@ function rewritten(text: string, { source, target }: NumberFormats): string {
   const first = digits.length % 3 || 3;
   const groups = [digits.slice(0, first).join("")];
   for (let place = first; place < digits.length; place += 3) groups.push(digits.slice(place, place + 3).join(""));
-  const whole = number.inGroups ? groups.join(target.group) : number.whole;
+  const whole = number.inGroups && digits.length >= target.leastGrouped ? groups.join(target.group) : number.whole;
   return number.decimals === "" ? whole : whole + target.decimal + number.decimals;
 }
 
 /** Whether a text is a number of a version or an address, such as 2.13.0, and neither a date nor a large number. */
 export function isVersion(text: string): boolean {
-  return VERSION.test(text) && !DATE.test(text) && !GROUPS.test(text);
+  return isAddress(text) || (VERSION.test(text) && !DATE.test(text) && !GROUPS.test(text));
 }
 
-/** The digits of a text that may be a time of day, such as 8.30; empty if it is none. */
-export function timeOfDay(text: string): string {
-  return TIME.test(text) ? text.replace(/\P{Nd}/gu, "") : "";
+function isAddress(text: string): boolean {
+  return ADDRESS.test(text) && text.split(".").every((part) => Number(part) < 256);
 }
 
-/** Whether a number is a time of day in an English text, with the text before and after it. */
+/** Whether a text is two numbers with a sign between them, such as 3,14, 3.14 or 3:14, and surely not 3,140. */
+export function isPair(text: string): boolean {
+  return PAIR.test(text);
+}
+
+/** Whether a number is a time of day in an English or German text, with the text before and after it. */
 export function isSurelyTime(text: string, before: string, after: string): boolean {
-  return (BEFORE_TIME.test(before) || AFTER_TIME.test(after)) && timeOfDay(text) !== "";
+  return (BEFORE_TIME.test(before) || AFTER_TIME.test(after)) && TIME.test(text);
+}
+
+/** Whether a number with a full stop follows a name, as in "Python 3.8", or a word such as "section". */
+export function followsName(text: string, before: string): boolean {
+  return text.includes(".") && BEFORE_VERSION.test(before);
 }

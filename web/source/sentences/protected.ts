@@ -1,6 +1,6 @@
 /** Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and symbols. */
 import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
-import { type NumberFormat, isRound, isSurelyTime, isVersion, readNumber } from "./numbers.js";
+import { type NumberFormat, followsName, isExact, isSurelyTime, isVersion, readNumber } from "./numbers.js";
 
 const URL = `(?:(?:${inAnyCase("http")}[sS]?|${inAnyCase("ftp")})://|[wW]{3}\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
 const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
@@ -39,6 +39,8 @@ const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amou
 // Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
+// Smileys such as :-) that stand apart.
+const SMILEY = `(?<![^${WHITE}])(?:[:;=]['’]?-?[()DPp|*]|[xX]D|<3|\\^_?\\^)(?=$|[${WHITE}.,!?])`;
 const NUMBER =
   "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?:[.,]\\p{Nd}+)?(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
 // Amounts of money, but not dollars, which languages write as words more often.
@@ -53,10 +55,11 @@ const DIGIT_BEFORE = new RegExp(`\\p{Nd}[${WHITE}]?$`, "u");
 const DIGIT_AFTER = new RegExp(`^[${WHITE}]?\\p{Nd}`, "u");
 const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
-const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
+const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${SMILEY}|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
 export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
 const LONGEST_WORD_OF_TIME = 8; // characters
-const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__`, "u");
+const LONGEST_NAME = 20; // characters
+const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\\^`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
 const SUFFIX = new RegExp(`['’][${WORD}]+`, "uy"); // such as the 's of a genitive
 const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
@@ -85,7 +88,10 @@ export function protectedSpans(text: string): [number, number][] {
   });
 }
 
-/** Whether a number is rarely written as words; one of 5,000 may be, but not as 500. */
+/**
+ * Whether a number is rarely written as words. Round and small numbers, such as 5,000 and 16, may be written so, but not as 500
+ * and 60. Numbers up to 12, times of day, and what else could be none, are "none".
+ */
 export type Exactness = "exact" | "round" | "none";
 
 /** A protected part of a text. */
@@ -98,8 +104,12 @@ export interface Part {
   readonly exactness: Exactness;
   /** Whether it is a number, or a placeholder of one. */
   readonly isOfNumber: boolean;
-  /** Whether a word can stand in for it: a URL or a placeholder, or a number. */
+  /** Whether it is a number or an amount that the target language may write in another way, unlike "Python 3.8". */
+  readonly isNumber: boolean;
+  /** Whether a word can stand in for it: a URL or a placeholder, or an exact number. */
   readonly isReplaceable: boolean;
+  /** Whether it is a number or an amount that stands apart from letters and other numbers. */
+  readonly isApart: boolean;
 }
 
 /** The protected parts of a text that are surely no numbers. */
@@ -108,8 +118,7 @@ export function protectedParts(text: string): Part[] {
 }
 
 /**
- * The parts of a text for which a word can stand in: URLs, placeholders, amounts and numbers apart from letters, which are exact
- * or written in groups of three digits.
+ * The parts of a text for which a word can stand in: URLs, placeholders, and exact numbers and amounts apart from letters.
  *
  * @param written the format of the text's numbers; undefined: of numbers with separators, only amounts and versions are taken.
  */
@@ -124,36 +133,46 @@ export function allParts(text: string, written?: NumberFormat): Part[] {
     const kind: Part["kind"] = (["amount", "dollars", "number"] as const).find((each) => groups?.[each] !== undefined) ?? "other";
     const part = { text: found, start, kind, mayBeNumber: kind !== "other" };
     const exactness = exactnessOf(text, part, written);
+    const isApart = exactness !== "none" && standsApart(text, part);
     return {
       ...part,
       exactness,
+      isApart,
       isOfNumber: part.mayBeNumber || groups?.["ofNumber"] !== undefined,
-      isReplaceable: groups?.["replaceable"] !== undefined || (exactness !== "none" && standsApart(text, part)),
+      isNumber: part.mayBeNumber && !followsName(found, text.slice(Math.max(start - LONGEST_NAME, 0), start)),
+      isReplaceable: groups?.["replaceable"] !== undefined || (exactness === "exact" && isApart),
     };
   });
 }
 
-/** Whether a part is a number that is rarely written as words, but no time of day. */
 function exactnessOf(text: string, part: Pick<Part, "text" | "start" | "kind">, written: NumberFormat | undefined): Exactness {
   if (part.kind === "amount") return "exact";
   if (part.kind !== "number") return "none";
   const isWhole = /^\p{Nd}+$/u.test(part.text);
   const number = isWhole ? { whole: part.text, decimals: "", inGroups: false } : written && readNumber(part.text, written);
-  if (number === undefined) return isVersion(part.text) ? "exact" : "none";
-  if (isRound(number)) return number.inGroups ? "round" : "none";
+  if (number === undefined) return isVersion(part.text) ? "exact" : written && part.text.includes(" ") ? "round" : "none";
   const end = part.start + part.text.length;
   const before = text.slice(Math.max(part.start - LONGEST_WORD_OF_TIME, 0), part.start);
-  const isTime = number.decimals !== "" && isSurelyTime(part.text, before, text.slice(end, end + LONGEST_WORD_OF_TIME));
-  return isTime ? "none" : "exact";
+  const after = text.slice(end, end + LONGEST_WORD_OF_TIME);
+  if (isOftenSpelledOut(part.text) || isSurelyTime(part.text, before, after)) return "none";
+  return isExact(number) ? "exact" : "round";
+}
+
+/** Whether a part is a number up to 12, or an amount of it, which many languages write as words. */
+export function isOftenSpelledOut(part: string): boolean {
+  return /^(?:0?\p{Nd}|1[0-2])$/u.test(part.replace(AMOUNT_SIGN, "").trim());
 }
 
 /** Whether a number or an amount stands apart from letters and other numbers. */
 function standsApart(text: string, { text: number, start, kind }: Pick<Part, "text" | "start" | "kind">): boolean {
   const end = start + number.length;
-  const around = (start > 0 ? characterBefore(text, start) : "") + (end < text.length ? characterAt(text, end) : "");
+  const before = start > 0 ? characterBefore(text, start) : "";
+  const around = before + (end < text.length ? characterAt(text, end) : "");
   if (/\p{L}/u.test(around)) return false;
-  if (kind !== "amount") return !/[\-/]/.test(around);
-  return !DIGIT_BEFORE.test(text.slice(Math.max(start - 4, 0), start)) && !DIGIT_AFTER.test(text.slice(end, end + 4));
+  if (kind === "amount" || number.includes(" "))
+    return !DIGIT_BEFORE.test(text.slice(Math.max(start - 4, 0), start)) && !DIGIT_AFTER.test(text.slice(end, end + 4));
+  // A year such as '85 has no century.
+  return !/[\-/]/.test(around) && before !== "'" && before !== "’";
 }
 
 function isPunctuation(character: string): boolean {

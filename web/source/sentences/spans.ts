@@ -1,6 +1,7 @@
 /** Division of a line into sentences that are translated and text that is copied. */
 import { trimEnd, trimStart } from "../text/unicode.js";
 import { sentenceSpans } from "./boundaries.js";
+import { cells, markerEnd, marksAround } from "./layout.js";
 import { hasWords, protectedSpans } from "./protected.js";
 
 const LONGEST_SENTENCE = 50_000;
@@ -23,6 +24,9 @@ export interface Span {
 /**
  * Yields the sentences of a line and what is copied of it; between them is only white space.
  *
+ * If the line is split, tabs and the bars of a table's row end sentences. Markers of lists, headings and quotations, and brackets
+ * and signs of emphasis around a sentence, are copied.
+ *
  * @param protect whether URLs, e-mail addresses, tags, placeholders and symbols are copied, and the text between them is
  * translated piece by piece.
  */
@@ -42,8 +46,11 @@ export function* translationSpans(line: string, language: string, split: boolean
 }
 
 function* sentencesAndCopies(line: string, language: string, split: boolean): Generator<Span> {
-  const sentences: [number, number][] = split ? sentenceSpans(line, language) : [[0, line.length]];
-  for (const [start, end] of sentences) {
+  for (const { start, end, translated } of split ? sentencesAndMarks(line, language) : [{ start: 0, end: line.length, translated: true }]) {
+    if (!translated) {
+      yield { start, end, translated };
+      continue;
+    }
     let position = start;
     const sentence = line.slice(start, end);
     if (sentence.length > LONGEST_WORD && isTranslated(sentence)) {
@@ -57,11 +64,32 @@ function* sentencesAndCopies(line: string, language: string, split: boolean): Ge
   }
 }
 
-function* trimmed(line: string, from: number, to: number): Generator<Span> {
+/** Yields the sentences of a line, and the marks around them, which are not translated; between them is only white space. */
+function* sentencesAndMarks(line: string, language: string): Generator<Span> {
+  for (const [first, last] of cells(line)) {
+    const start = markerEnd(line, first, last, language);
+    yield* withoutSpace(line, first, start, false);
+    for (const [begin, end] of sentenceSpans(line.slice(start, last), language)) {
+      let position = start + begin;
+      for (const [markStart, markEnd] of marksAround(line.slice(position, start + end))) {
+        yield* withoutSpace(line, position, start + begin + markStart, true);
+        position = start + begin + markEnd;
+        yield { start: start + begin + markStart, end: position, translated: false };
+      }
+      yield* withoutSpace(line, position, start + end, true);
+    }
+  }
+}
+
+function* withoutSpace(line: string, from: number, to: number, translated: boolean): Generator<Span> {
   const text = line.slice(from, to);
   const start = to - trimStart(text).length;
   const end = from + trimEnd(text).length;
-  if (start < end) yield { start, end, translated: isTranslated(line.slice(start, end)) };
+  if (start < end) yield { start, end, translated };
+}
+
+function* trimmed(line: string, from: number, to: number): Generator<Span> {
+  for (const { start, end } of withoutSpace(line, from, to, true)) yield { start, end, translated: isTranslated(line.slice(start, end)) };
 }
 
 function isTranslated(sentence: string): boolean {

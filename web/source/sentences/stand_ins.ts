@@ -7,6 +7,7 @@ import { type Part, replaceableParts } from "./protected.js";
 // In the order of the first try, and of the second.
 const NAMES = ["Tom Boston Paris John", "John Paris Boston Tom"];
 const NUMBERS = ["300 20 500 38 60 700", "30 50 200 40 600 80"];
+const SMALL_NUMBERS = ["20 30 40 50", "30 40 50 20"];
 const YEARS = ["2013 1990 2005 1985", "2012 1995 2001 1980"];
 const MOST = 12; // words in place of parts
 const YEAR = /^(?:19|20)\p{Nd}\p{Nd}$/u;
@@ -19,7 +20,7 @@ const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
 const GENITIVE = new RegExp(`^['’]s(?![${WORD}])`, "u");
 
 /** A part of a text for which a word can stand in. */
-export type Place = Pick<Part, "text" | "start" | "isOfNumber" | "mayBeNumber">;
+export type Place = Pick<Part, "text" | "start" | "isOfNumber" | "isNumber">;
 
 /** A word, and the part of a text in whose place it stands. */
 export interface StandIn {
@@ -64,7 +65,7 @@ export function withStandIns(
     const word = words.shift();
     if (word === undefined) return undefined;
     const after = ends[index + 1] as number;
-    const shown = formats !== undefined && part.mayBeNumber ? rewrittenIn(part.text, formats) : part.text;
+    const shown = formats !== undefined && part.isNumber ? rewrittenIn(part.text, formats) : part.text;
     standIns.push({ word, part: shown, isGenitive: GENITIVE.test(text.slice(after, after + 3)), added });
   }
   return { text: between.map((before, index) => before + (standIns[index]?.word ?? "")).join(""), standIns };
@@ -81,8 +82,9 @@ function end({ start, text }: Place): number {
   return start + text.length;
 }
 
-function wordsFor({ text, isOfNumber }: Place): string[] {
+function wordsFor({ text, isOfNumber, isNumber }: Place): string[] {
   if (YEAR.test(text)) return YEARS;
+  if (isNumber && [...text].length === 2) return SMALL_NUMBERS;
   return isOfNumber ? NUMBERS : NAMES;
 }
 

@@ -50,7 +50,6 @@ interface Word {
 export class UnknownWords {
   private readonly usual = new Set<string>(); // characters that are neither unknown nor rare, of those looked at
   private readonly unknown = new Map<string, boolean>();
-  private frequent: ReadonlySet<string> | undefined; // characters of the pieces that have several
 
   constructor(private readonly vocabulary: Vocabulary) {}
 
@@ -89,7 +88,7 @@ export class UnknownWords {
       const isName = continues || this.isUnknownName(word, language);
       if (!(isName || this.isUnknown(text, word)) || this.otherSpelling(word, language) !== undefined) continue;
       const start = continues ? (places.pop() as Place).start : word.start;
-      places.push({ start, text: text.slice(start, word.end), isOfNumber: false, mayBeNumber: false });
+      places.push({ start, text: text.slice(start, word.end), isOfNumber: false, isNumber: false });
       nameEnd = isName ? word.end : -1;
     }
     return places;
@@ -152,8 +151,8 @@ export class UnknownWords {
   /** Whether a letter beyond ASCII hardly occurred in the training text: no longer piece has it in either case. */
   private isRare(letter: string): boolean {
     if (!LATIN.test(letter)) return false;
-    this.frequent ??= new Set([...this.vocabulary.pieces.filter((piece) => [...piece].length > 1).join("")]);
-    return !this.frequent.has(letter) && !this.frequent.has(letter.toLowerCase());
+    const frequent = this.vocabulary.frequentCharacters;
+    return !frequent.has(letter) && !frequent.has(letter.toLowerCase());
   }
 
   private otherSpelling(word: Word, language: string): string | undefined {
@@ -182,6 +181,13 @@ export class UnknownWords {
     return this.vocabulary.encode(word).length >= LEAST_PIECES * [...word].length;
   }
 
+  /** Whether most letters of a text are unknown characters, as those of another script are. */
+  areMostLetters(text: string): boolean {
+    if (ASCII.test(text)) return false;
+    const letters = text.match(/\p{L}/gu) ?? [];
+    return 2 * letters.filter((letter) => this.isUnknownCharacter(letter)).length > letters.length;
+  }
+
   private hasUnknown(word: string): boolean {
     return [...word].some((character) => this.isUnknownCharacter(character));
   }
@@ -194,6 +200,7 @@ export class UnknownWords {
   }
 }
 
+const ASCII = /^[\0-\x7f]*$/;
 const WHITE_SPACE = new RegExp(`[${WHITE}]`, "u");
 
 function hasCapital(word: string): boolean {

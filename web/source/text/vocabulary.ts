@@ -24,6 +24,7 @@ export class Vocabulary {
   private readonly table: ReadonlyMap<string, number> | undefined;
   private readonly verbatim: RegExp | undefined;
   private readonly hasBytes: boolean;
+  private frequent: ReadonlySet<string> | undefined;
 
   /** Throws ModelFileError if the SentencePiece model is broken, or special ids do not fit. */
   constructor(
@@ -52,6 +53,12 @@ export class Vocabulary {
     if (this.table !== undefined) return this.table.get(piece) ?? null;
     const id = this.processor.model.pieces.indexOf(piece);
     return id < 0 ? null : id;
+  }
+
+  /** The characters of the pieces that have several: those that occurred often in the training text. */
+  get frequentCharacters(): ReadonlySet<string> {
+    this.frequent ??= new Set([...this.pieces.filter((piece) => [...piece].length > 1).join("")]);
+    return this.frequent;
   }
 
   /** All pieces, in the order of their ids. */

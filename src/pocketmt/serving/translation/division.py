@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pocketmt.engine.line_parts import plain_spaces
-from pocketmt.sentences.boundaries import sentence_spans
+from pocketmt.sentences import sentences_and_marks
 from pocketmt.serving.translation.links import Link
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.normalization import remove_invisible, visible_places
@@ -32,7 +32,7 @@ class DividedLine:
 
     Attributes:
         line: without invisible characters, as the engine translates it.
-        spans: start and end of each sentence.
+        spans: start and end of each sentence; between them are white space and marks that are copied.
         given: the line with them; links are those of its characters.
     """
 
@@ -45,19 +45,24 @@ class DividedLine:
         """The texts of its sentences."""
         return [self.line[start:end] for start, end in self.spans]
 
-    def join(self, translations: Sequence[Translation]) -> Translation:
-        """Return the translation of the line from those of its sentences; white space between these stays.
+    def _has_marks(self) -> bool:
+        ends = [0, *(end for _, end in self.spans)]
+        starts = [*(start for start, _ in self.spans), len(self.line)]
+        return any(self.line[end:start].strip() for end, start in zip(ends, starts, strict=True))
 
-        A sentence without translation becomes spaces; a line without any is empty.
+    def join(self, translations: Sequence[Translation]) -> Translation:
+        """Return the translation of the line from those of its sentences; white space and marks between these stay.
+
+        A sentence without translation becomes spaces; a line without any translation or mark is empty.
         """
         count = max((len(each.texts) for each in translations), default=1)
-        if not any(text for each in translations for text in each.texts):
+        if not any(text for each in translations for text in each.texts) and not self._has_marks():
             return Translation(("",) * count)
         parts: list[list[str]] = [[] for _ in range(count)]
         links: list[Link] = []
         end = length = 0
         for (start, stop), translation in zip(self.spans, translations, strict=True):
-            space = plain_spaces(self.line[end:start])
+            space = _between(self.line[end:start])
             for place, part in enumerate(parts):
                 text = translation.texts[min(place, len(translation.texts) - 1)]
                 part.append(space + (text or " " * (stop - start)))
@@ -67,8 +72,13 @@ class DividedLine:
         if len(self.line) != len(self.given):
             places = [*visible_places(self.given), len(self.given)]
             links = [_moved_source(link, places) for link in links]
-        tail = plain_spaces(self.line[end:])
+        tail = _between(self.line[end:])
         return Translation(tuple("".join(part) + tail for part in parts), tuple(links))
+
+
+def _between(text: str) -> str:
+    """Return the text between sentences: marks as they are, and plain white space."""
+    return "".join(plain_spaces(character) if character.isspace() else character for character in text)
 
 
 def _moved_source(link: Link, places: Sequence[int]) -> Link:
@@ -91,6 +101,7 @@ def divide_line(line: str, language: str, *, split: bool) -> DividedLine:
     """
     given, line = line, remove_invisible(line)
     if split:
-        return DividedLine(line, sentence_spans(line, language), given)
+        spans = [(start, end) for start, end, is_mark in sentences_and_marks(line, language) if not is_mark]
+        return DividedLine(line, spans, given)
     start = len(line) - len(line.lstrip())
     return DividedLine(line, [(start, len(line.rstrip()))] if line.strip() else [], given)
