@@ -137,7 +137,10 @@ def test_the_folder_of_a_run_is_no_model_file(tiny_run: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["translate", "Where is it?"], "(Where is it?): text is read from standard input, or from --input FILE"),
+        (
+            ["translate", "Where is it?"],
+            "(Where is it?): text is read from standard input, as in `echo TEXT | pocketmt translate`",
+        ),
         (["translate", "-i", "a.en", "--input", "b.en"], "--input is given 2 times: give it once"),
         (["translate", "-o", "a.de", "-o", "b.de", "-o", "c.de"], "--output is given 3 times: give it once"),
         (["pack", "run", "-o", "a.pocketmt", "--output", "b.pocketmt"], "--output is given 2 times"),

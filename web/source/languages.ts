@@ -104,7 +104,7 @@ function find(
     throw new EngineError(
       `${name} is '${code}', which may be any of ${same.join(", ")} in this model: give one of these codes`,
     );
-  if (known.size === 0) throw new EngineError(`${name} is '${taken}', but the model is for '${standard}' alone: leave it out`);
+  if (known.size === 0) throw new EngineError(`${name} is '${taken}', but the model is for '${standard}' alone: leave it out, or choose another model`);
   throw new EngineError(`${name} is '${taken}', which the model does not have: choose one of ${shown([...known.keys()])}`);
 }
 

@@ -27,7 +27,9 @@ class TextCommand(click.Command):
         if left:
             given = " ".join(left)
             raise click.UsageError(
-                f"Got unexpected arguments ({given}): text is read from standard input, or from --input FILE.", ctx
+                f"Got unexpected arguments ({given}): text is read from standard input, as in "
+                "`echo TEXT | pocketmt translate`, or from --input FILE.",
+                ctx,
             )
         return left
 

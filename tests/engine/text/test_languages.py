@@ -123,7 +123,11 @@ def test_lengths_do_not_count_the_language(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pieces", "options", "reason"),
     [
-        (None, {"target_language": "fr"}, "the target language is 'fr', but the model is for 'de' alone: leave it out"),
+        (
+            None,
+            {"target_language": "fr"},
+            "the target language is 'fr', but the model is for 'de' alone: leave it out, or choose",
+        ),
         (OF_SOURCE, {"target_language": "xx"}, "'xx', which the model does not have; it has deu, fra"),
         (OF_SOURCE, {"source_language": "cs"}, "the source language is 'cs', but the model is for 'en' alone"),
         (OF_TRANSLATION, {"source_language": "de"}, "'de', which the model does not have; it has en, cs"),

@@ -55,7 +55,7 @@ function headerBytes(file: Uint8Array): Uint8Array {
   const view = new DataView(file.buffer, file.byteOffset, LENGTH_BYTES);
   const length = view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
   if (length > MOST_HEADER)
-    throw new ModelFileError(`the header claims ${length} bytes, at most ${MOST_HEADER} may be: not a model file`);
+    throw new ModelFileError(`not a model file: its header would have ${length} bytes, and may have ${MOST_HEADER}`);
   if (length > file.length - LENGTH_BYTES)
     throw new ModelFileError(`the header claims ${length} bytes, ${file.length - LENGTH_BYTES} are there: cut off`);
   if ((LENGTH_BYTES + length) % ALIGNMENT)

@@ -39,7 +39,7 @@ def header_bytes(buffer: memoryview) -> memoryview:
         raise ModelFileError(f"only {len(buffer)} bytes long: not a model file, or cut off")
     length = int.from_bytes(buffer[:LENGTH_BYTES], "little")
     if length > MAXIMUM_HEADER:
-        raise ModelFileError(f"the header claims {length} bytes, at most {MAXIMUM_HEADER} may be: not a model file")
+        raise ModelFileError(f"not a model file: its header would have {length} bytes, and may have {MAXIMUM_HEADER}")
     if length > len(buffer) - LENGTH_BYTES:
         raise ModelFileError(f"the header claims {length} bytes, {len(buffer) - LENGTH_BYTES} are there: cut off")
     if (LENGTH_BYTES + length) % ALIGNMENT:
