@@ -21,7 +21,7 @@ from benchmarks.sentence_splitting.joined import validation_text
 from pocketmt.engine import Translator, bundled_models
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
-from pocketmt.sentences import lost_parts
+from pocketmt.sentences import lost_parts, number_formats
 from pocketmt.sentences.word_count import count_words, is_too_long, is_too_short
 
 RECORD: Final = Path(__file__).parents[1] / "records" / "translation-checks.json"
@@ -39,15 +39,18 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def check_row(name: str, sources: Sequence[str], translations: Sequence[str]) -> dict[str, Any]:
+def check_row(
+    name: str, languages: tuple[str, str], sources: Sequence[str], translations: Sequence[str]
+) -> dict[str, Any]:
     """Return the numbers of suspicious translations in 10,000, by reason, and the time of the checks for a line."""
+    formats = number_formats(*languages)
     start = time.perf_counter()
     short = long = lost = 0
     for source, translation in zip(sources, translations, strict=True):
         words, translated = count_words(source), count_words(translation)
         short += is_too_short(words, translated)
         long += is_too_long(words, translated)
-        lost += bool(lost_parts(source, translation))
+        lost += bool(lost_parts(source, translation, formats=formats))
     seconds = time.perf_counter() - start
     scale = 10_000 / len(sources)
     return {
@@ -60,7 +63,7 @@ def check_row(name: str, sources: Sequence[str], translations: Sequence[str]) ->
     }
 
 
-def _human() -> Iterator[tuple[str, list[str], list[str]]]:
+def _human() -> Iterator[tuple[str, tuple[str, str], list[str], list[str]]]:
     for folder, name, target in (
         *(("multi30k", "captions", language) for language in ("de", "fr", "cs")),
         *(("tatoeba", "everyday sentences", "de"), ("tatoeba-fr", "everyday sentences", "fr")),
@@ -69,11 +72,11 @@ def _human() -> Iterator[tuple[str, list[str], list[str]]]:
         source, translation = (_lines(corpus(folder) / f"train.{language}") for language in ("en", target))
         if target == "ja":
             translation = [line.replace(" ", "") for line in translation]
-        yield f"{name}, en to {target}", source, translation
-        yield f"{name}, {target} to en", translation, source
+        yield f"{name}, en to {target}", ("en", target), source, translation
+        yield f"{name}, {target} to en", (target, "en"), translation, source
     english, german = (_news(language) for language in ("en", "de"))
-    yield "news, en to de", english, german
-    yield "news, de to en", german, english
+    yield "news, en to de", ("en", "de"), english, german
+    yield "news, de to en", ("de", "en"), german, english
 
 
 def _news(language: str) -> list[str]:
@@ -81,11 +84,11 @@ def _news(language: str) -> list[str]:
     return [line for year in range(2014, 2020) for line in _lines(folder / f"newstest{year}.en-de.{language}")]
 
 
-def _of_models() -> Iterator[tuple[str, list[str], list[str]]]:
+def _of_models() -> Iterator[tuple[str, tuple[str, str], list[str], list[str]]]:
     for name in bundled_models():
         translator = Translator(name)
         sources = validation_text(name, translator.languages[0])
-        yield f"val by {name}", sources, translator.translate(sources, beam_size=4, check=False)
+        yield f"val by {name}", translator.languages, sources, translator.translate(sources, beam_size=4, check=False)
 
 
 def _lines(path: Path) -> list[str]:

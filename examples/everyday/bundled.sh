@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in seven rounds, from the root of the repository and in about fourteen
+# Makes the two bundled models of everyday sentences in eight rounds, from the root of the repository and in about fifteen
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -10,6 +10,7 @@ fourth=$build/fourth
 fifth=$build/fifth
 sixth=$build/sixth
 seventh=$build/seventh
+eighth=$build/eighth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -45,20 +46,26 @@ phrases() {
     made "$fifth/phrases-$1.$target" python -m examples.everyday.phrases "$tatoeba/train.$source" "$tatoeba/train.$target" \
         -o "$fifth/phrases-$1.$source" "$fifth/phrases-$1.$target"
 }
+# numbers LANGUAGES: pairs with other numbers.
+numbers() {
+    local source=${1%-*} target=${1#*-}
+    made "$fifth/numbers-$1.$target" python -m examples.everyday.numbers "$tatoeba/train.$source" "$tatoeba/train.$target" \
+        --languages "$source" "$target" -o "$fifth/numbers-$1.$source" "$fifth/numbers-$1.$target"
+}
 # widened LANGUAGES: the model of the third round with twice the feed-forward nodes.
 widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
         --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
 }
-# bundled LANGUAGES DESCRIPTION: the model of the seventh round in 8 and in 4 bits.
+# bundled LANGUAGES DESCRIPTION: the model of the eighth round in 8 and in 4 bits.
 bundled() {
-    in_8_bits "$seventh/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
-    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$seventh/$1.pocketmt" \
-        affine4-distilled --configuration "examples/everyday/pocket-$1-phrases.toml" --precision bfloat16-mixed \
-        --entropy-coding "${terms[@]}" --description "$2" -o "$build/everyday-$1.pocketmt"
+    in_8_bits "$eighth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
+    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$eighth/$1.pocketmt" \
+        affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$1-numbers.toml" \
+        --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$2" -o "$build/everyday-$1.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -105,5 +112,11 @@ phrases en-de
 phrases de-en
 continued $sixth/en-de.pocketmt en-de $fifth $seventh continued-with-phrases 5000 phrases
 continued $sixth/de-en.pocketmt de-en $fifth $seventh continued-with-phrases 5000 phrases
+
+# Eighth round: pairs with other numbers as well.
+numbers en-de
+numbers de-en
+continued $seventh/en-de.pocketmt en-de $fifth $eighth continued-with-numbers 4000 numbers
+continued $seventh/de-en.pocketmt de-en $fifth $eighth continued-with-numbers 4000 numbers
 bundled en-de "Short everyday sentences, English to German"
 bundled de-en "Short everyday sentences, German to English"

@@ -106,6 +106,8 @@ def test_formats_of_languages() -> None:
         ("Call me at 555 123 456.", "Ruf mich unter 55 an.", ["555 123 456"]),
         ("My IP is 192.168.100.200", "Meine IP ist 192.168.100.200", []),
         ("It is 2024.05.12", "Es ist der 12.05.2024", []),
+        ("There were 12,000 men", "Es waren 12 000 Mann", []),
+        ("It costs 122,000 euros.", "Es kostet €122.000", []),
         ("Be there by 7.15 pm", "Komm um viertel nach sieben", []),
         ("Version 2.13.0 on 1.2.2024", "Am 2. Januar", ["2.13.0"]),
         ("In 2019, 2019 men", "2019 Männer", ["2019"]),

@@ -157,8 +157,15 @@ def _forms_found(match: re.Match[str], written: NumberFormat | None, *, signs: b
     sign, number = _sign_and_number(match, signs=signs)
     digits = _digits(number)
     read = read_number(number, written) if written is not None else None
-    forms = (f"{sign}={read.value}",) if read is not None else ()
-    return (*forms, sign + digits, *([f"{sign}pair {digits}"] if is_pair(number) else []))
+    forms = [digits]
+    if read is not None:
+        forms.append(f"={read.value}")
+    elif " " in number:  # Some write spaces between groups in any language.
+        forms.append(f"={digits}")
+    if is_pair(number):
+        forms.append(f"pair {digits}")
+    # A number without a sign may have one in the translation.
+    return tuple(prefix + form for prefix in dict.fromkeys((sign, "")) for form in forms)
 
 
 def _sign_and_number(match: re.Match[str], *, signs: bool) -> tuple[str, str]:

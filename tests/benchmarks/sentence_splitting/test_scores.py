@@ -44,7 +44,7 @@ def test_hard_cases_are_marked() -> None:
 
 
 def test_suspicious_translations_are_counted() -> None:
-    row = check_row("text", ["a b c d e f g h", "see {x}", "a"], ["a", "sieh", "b " * 20])
+    row = check_row("text", ("en", "de"), ["a b c d e f g h", "see {x}", "a"], ["a", "sieh", "b " * 20])
     assert [round(row[key]) for key in ("lines", "too_short", "too_long", "lost_parts")] == [3, 3333, 3333, 3333]
 
 

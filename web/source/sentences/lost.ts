@@ -93,8 +93,12 @@ function formsFound(part: Part, written: NumberFormat | undefined, signs: boolea
   if (!isNumber(part)) return [part.text];
   const [sign, number] = signAndNumber(part, signs);
   const read = written && readNumber(number, written);
-  const pairs = isPair(number) ? [`${sign}pair ${digits(number)}`] : [];
-  return [...(read === undefined ? [] : [`${sign}=${valueOf(read)}`]), sign + digits(number), ...pairs];
+  const forms = [digits(number)];
+  if (read !== undefined) forms.push(`=${valueOf(read)}`);
+  else if (number.includes(" ")) forms.push(`=${digits(number)}`); // Some write spaces between groups in any language.
+  if (isPair(number)) forms.push(`pair ${digits(number)}`);
+  // A number without a sign may have one in the translation.
+  return [...new Set([sign, ""])].flatMap((prefix) => forms.map((form) => prefix + form));
 }
 
 function isNumber({ kind }: Part): boolean {
