@@ -24,7 +24,16 @@ KEPT = [
     ),
     *("%{name}", "#{x}", "%ld", "%lld", "%lu", "%zd", "%NAME%", "__name__", ":name", ":smile:", "@tom_1", "#topic"),
     *("<0>", "</12>", "<3/>", "<%= name %>", "{% if x %}", "{{ a.b | upper }}", "example.com", "sub.example.co.uk"),
-    *("report-2.pdf", "a.HTML"),
+    *(
+        "report-2.pdf",
+        "a.HTML",
+        "192.168.0.1",
+        "2.13.0",
+        "+49 30 1234567",
+        "+1 (555) 123-4567",
+        "0170/1234567",
+        "555-1234",
+    ),
     *("<b>", "</b>", '<x id="1"/>', "<br/>", "<br />", "<ns:my-tag_1.2>", "<a href=http://a.b/c?d=e>", "<a b='>' c/>"),
     *("<input disabled>", "<INPUT CHECKED>", '<a href = "x">', '<img alt src="x">', "<div data-x>", "<td nowrap>"),
     *(

@@ -44,10 +44,10 @@ def test_stand_ins_of_capitals_are_in_capitals() -> None:
 
 
 def test_numbers_and_years_have_stand_ins_of_their_kind() -> None:
-    replaced, stand_ins = with_stand_ins("In 2024, 482913 of 1,234 men at 10:30 and 25 of 555-1234")
+    replaced, stand_ins = with_stand_ins("In 2024, 482913 of 1,234 men at 10:30 and 25 of 1939-1945")
     assert [each.part for each in stand_ins] == ["2024", "482913"]
     assert 1900 < int(stand_ins[0].word) < 2100
-    assert replaced == "In {}, {} of 1,234 men at 10:30 and 25 of 555-1234".format(*(each.word for each in stand_ins))
+    assert replaced == "In {}, {} of 1,234 men at 10:30 and 25 of 1939-1945".format(*(each.word for each in stand_ins))
 
 
 def test_amounts_have_numbers_in_their_place() -> None:

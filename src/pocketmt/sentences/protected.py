@@ -42,6 +42,7 @@ _DOMAIN: Final = (
 _FILE: Final = (
     r"(?<![\w.-])[\w-]+\.(?i:pdf|txt|html?|jpe?g|png|gif|svg|docx?|xlsx?|csv|json|xml|zip|mp[34]|py|js|exe)(?!\w)"
 )
+_PHONE: Final = r"\+\d[\d ()/.-]{5,20}\d(?!\w)|(?<![\w.,/-])(?:0\d{2,5}[ /-]\d{4,15}|\d{3}-\d{4})(?:-\d{1,6})?(?![\w-])"
 _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 _SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
@@ -75,7 +76,7 @@ class Part(NamedTuple):
     Attributes:
         start: its first character.
         text: of the part.
-        is_of_number: whether it is a number, an amount, or a placeholder of a number.
+        is_of_number: whether it is a number, an amount, a telephone number, or a placeholder of a number.
         is_number: whether it is a number or an amount.
     """
 
@@ -111,7 +112,7 @@ def replaceable_parts(text: str, written: NumberFormat | None = None) -> list[Pa
     if not may_have_parts(text):
         return []
     return [
-        number_part(match) if may_be_number(match) else Part(match.start(), match[0], match["of_number"] is not None)
+        number_part(match) if match["replaceable"] is None else Part(match.start(), match[0], bool(match["of_number"]))
         for match in protected_pattern().finditer(text)
         if match["replaceable"] is not None or (exactness(match, written) == "exact" and stands_apart(match))
     ]
@@ -124,8 +125,9 @@ def number_part(match: re.Match[str]) -> Part:
 
 
 def may_be_number(match: re.Match[str]) -> bool:
-    """Whether a match is a number or an amount, or may be an amount of dollars."""
-    return match["amount"] is not None or match["dollars"] is not None or match["number"] is not None
+    """Whether a match is a number, but no version or address, or an amount, or may be an amount of dollars."""
+    is_number = match["number"] is not None and not is_version(match[0])
+    return is_number or match["amount"] is not None or match["dollars"] is not None
 
 
 def stands_apart(match: re.Match[str]) -> bool:
@@ -194,7 +196,7 @@ def may_have_parts(text: str) -> bool:
 def protected_pattern() -> re.Pattern[str]:
     """Return the pattern of a protected part; few texts have one, and it takes a millisecond to compile."""
     replaceable = "|".join(
-        (_URL, _EMAIL, _DOMAIN, _FILE, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER})", _FORMAT, _VARIABLE)
+        (_URL, _EMAIL, _DOMAIN, _FILE, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER}|{_PHONE})", _FORMAT, _VARIABLE)
     )
     amounts = f"(?P<amount>{_AMOUNT})|(?P<dollars>{_DOLLARS})|(?P<number>{_NUMBER})"
     return re.compile(f"(?P<replaceable>{replaceable})|{_SMILEY}|{_TAG}|{_SYMBOLS}|{amounts}")

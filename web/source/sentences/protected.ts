@@ -35,6 +35,9 @@ const DOMAIN =
   `(?<![${WORD}.@\\-])(?:[A-Za-z0-9\\-]+\\.)*[A-Za-z0-9\\-]{2,}\\.(?:com|org|net|edu|gov|io|dev|de|ch|uk|fr|eu)(?![${WORD}\\-])`;
 const ENDINGS = "pdf txt html htm jpeg jpg png gif svg docx doc xlsx xls csv json xml zip mp3 mp4 py js exe".split(" ");
 const FILE = `(?<![${WORD}.\\-])[${WORD}\\-]+\\.(?:${ENDINGS.map(inAnyCase).join("|")})(?![${WORD}])`;
+const PHONE =
+  `\\+\\p{Nd}[\\p{Nd} ()/.\\-]{5,20}\\p{Nd}(?![${WORD}])` +
+  `|(?<![${WORD}.,/\\-])(?:0\\p{Nd}{2,5}[ /\\-]\\p{Nd}{4,15}|\\p{Nd}{3}-\\p{Nd}{4})(?:-\\p{Nd}{1,6})?(?![${WORD}\\-])`;
 const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amount of money
 // Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
 const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
@@ -53,7 +56,7 @@ const SIGN_FIRST = `[${CURRENCIES}]${GAP}(?:${NUMBER})`;
 const AMOUNT = `(?:${SIGN_FIRST}|(?:${NUMBER})${GAP}[${CURRENCIES}](?!${GAP}\\p{Nd}))(?!${LARGE})(?!\\p{Nd}|[.,:'’]\\p{Nd})`;
 const DIGIT_BEFORE = new RegExp(`\\p{Nd}[${WHITE}]?$`, "u");
 const DIGIT_AFTER = new RegExp(`^[${WHITE}]?\\p{Nd}`, "u");
-const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER})`, FORMAT, VARIABLE].join("|");
+const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER}|${PHONE})`, FORMAT, VARIABLE].join("|");
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
 const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${SMILEY}|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
 export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
@@ -99,10 +102,10 @@ export interface Part {
   readonly text: string;
   readonly start: number;
   readonly kind: "amount" | "dollars" | "number" | "other";
-  /** Whether it is a number, or may be an amount of dollars. */
+  /** Whether it is a number, but no version or address, or may be an amount of dollars. */
   readonly mayBeNumber: boolean;
   readonly exactness: Exactness;
-  /** Whether it is a number, or a placeholder of one. */
+  /** Whether it is a number, a telephone number, or a placeholder of a number. */
   readonly isOfNumber: boolean;
   /** Whether it is a number or an amount that the target language may write in another way, unlike "Python 3.8". */
   readonly isNumber: boolean;
@@ -131,15 +134,15 @@ export function allParts(text: string, written?: NumberFormat): Part[] {
   if (!MARKS.test(text)) return [];
   return [...text.matchAll(PROTECTED)].map(({ 0: found, index: start, groups }) => {
     const kind: Part["kind"] = (["amount", "dollars", "number"] as const).find((each) => groups?.[each] !== undefined) ?? "other";
-    const part = { text: found, start, kind, mayBeNumber: kind !== "other" };
+    const part = { text: found, start, kind, mayBeNumber: kind !== "other" && !(kind === "number" && isVersion(found)) };
     const exactness = exactnessOf(text, part, written);
     const isApart = exactness !== "none" && standsApart(text, part);
     return {
       ...part,
       exactness,
       isApart,
-      isOfNumber: part.mayBeNumber || groups?.["ofNumber"] !== undefined,
-      isNumber: part.mayBeNumber && !followsName(found, text.slice(Math.max(start - LONGEST_NAME, 0), start)),
+      isOfNumber: kind !== "other" || groups?.["ofNumber"] !== undefined,
+      isNumber: kind !== "other" && !followsName(found, text.slice(Math.max(start - LONGEST_NAME, 0), start)),
       isReplaceable: groups?.["replaceable"] !== undefined || (exactness === "exact" && isApart),
     };
   });
