@@ -35,6 +35,7 @@ def translated(line: str, language: str = "en", *, split: bool = True) -> list[s
         "[x] ",
         "- [ ] ",
         "\t- ",
+        "- \u3000",
     ],
 )
 def test_markers_are_copied(marker: str) -> None:
@@ -58,6 +59,8 @@ def test_other_text_has_no_markers(line: str) -> None:
         ("1. deutsche Meisterin", ["1. deutsche Meisterin"]),
         ("1. Komm herein.", ["Komm herein."]),
         ("1) deutsche Wörter", ["deutsche Wörter"]),
+        ("20. Jahrhundert", ["20. Jahrhundert"]),
+        ("24. 12. 2020 war ein Donnerstag.", ["24. 12. 2020 war ein Donnerstag."]),
     ],
 )
 def test_ordinal_numbers_are_no_markers(line: str, expected: list[str]) -> None:
@@ -74,7 +77,13 @@ def test_ordinal_numbers_are_no_markers(line: str, expected: list[str]) -> None:
         ("[here](https://a.b)", ["[here](https://a.b)"]),
         ("**Hello!**", ["Hello!"]),
         ("**Hello** you", ["**Hello** you"]),
-        ("_Hello_", ["Hello"]),
+        ("__name__", []),
+        ("`git status`", []),
+        ("(*Tom*)", ["Tom"]),
+        ("**(Tom is here.)**", ["Tom is here."]),
+        ("(Hello :)", ["(Hello :)"]),
+        ("[He] said so.", ["[He] said so."]),
+        ("[a] and [b]", ["[a] and [b]"]),
         ("~~no~~", ["no"]),
         ("**", []),
         ("***", []),
@@ -91,6 +100,8 @@ def test_cells_are_translated_by_themselves() -> None:
     assert translated(" | Name | Age || ") == ["Name", "Age"]
     assert translated("this | that") == ["this | that"]
     assert translated("a\tb", split=False) == ["a\tb"]
+    assert translated("a)\tFirst thing") == ["First thing"]
+    assert translated("| [x] | (a) | done |") == ["done"]
 
 
 @pytest.mark.parametrize("text", ["\t" * 50_000, "|" * 50_000, "(" * 50_000, "*" * 50_000, "- " * 25_000, "[" * 50_000])

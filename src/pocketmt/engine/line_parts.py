@@ -97,11 +97,26 @@ class LineDivider:
         _, text = self._languages.named_by(line)
         return line.removesuffix(text), text
 
-    def spans(self, text: str, languages: ChosenLanguages, *, split: bool, protect: bool = False) -> Iterator[Span]:
-        """Yield the sentences of a visible text and what is copied of it."""
-        longest = self._longest_sentence
-        for span in translation_spans(text, languages.sentences, split=split, longest=longest, protect=protect):
-            is_unknown = span.reason is None and self.unknown_words.are_most_letters(text[span.start : span.end])
+    def spans(
+        self,
+        text: str,
+        languages: ChosenLanguages,
+        *,
+        split: bool,
+        protect: bool = False,
+        marks: bool = True,
+        terms: "Terms | None" = None,
+    ) -> Iterator[Span]:
+        """Yield the sentences of a visible text and what is copied of it.
+
+        Marks and text in unknown scripts are not copied if `marks` is False, or if the text has a term.
+        """
+        marks = marks and (terms is None or not terms.find(text))
+        language, longest = languages.sentences, self._longest_sentence
+        for span in translation_spans(text, language, split=split, longest=longest, protect=protect, marks=marks):
+            is_unknown = (
+                marks and span.reason is None and self.unknown_words.are_nearly_all_letters(text[span.start : span.end])
+            )
             yield span._replace(reason=_UNKNOWN_SCRIPT) if is_unknown else span
 
     def divide_for(self, line: str, search: "Search", *, protect: bool = False) -> DividedLine:
@@ -112,6 +127,7 @@ class LineDivider:
             split=search.split,
             protect=protect,
             capitals=search.capitals,
+            marks=not search.has_prefix,
             terms=search.terms,
         )
 
@@ -123,6 +139,7 @@ class LineDivider:
         split: bool,
         protect: bool = False,
         capitals: bool = True,
+        marks: bool = True,
         terms: "Terms | None" = None,
     ) -> DividedLine:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
@@ -137,7 +154,8 @@ class LineDivider:
         hide ends of sentences, and a line of nothing else is blank.
 
         `capitals` puts sentences and words in capitals, and the first letter of labels, in lower case if the vocabulary
-        hardly knows them otherwise. Sentences with terms, whose case counts, stay as they are.
+        hardly knows them otherwise. Sentences with terms, whose case counts, stay as they are. `marks` and `terms` are
+        those of `spans`.
 
         Raises EngineError if the line must name the target language, but does not.
         """
@@ -148,7 +166,7 @@ class LineDivider:
         sentence_texts: list[str] = []
         were_capitals: list[Capitals] = []
         end = 0
-        for span in self.spans(line, languages, split=split, protect=protect):
+        for span in self.spans(line, languages, split=split, protect=protect, marks=marks, terms=terms):
             given = line[span.start : span.end]
             text, were = given, NO_CAPITALS
             if span.reason is None:

@@ -147,6 +147,11 @@ class Search(NamedTuple):
         """Return the terms that the translation of each sentence must have; empty if there are no terms."""
         return [] if self.terms is None else [self.terms.find(text) for text in texts]
 
+    @property
+    def has_prefix(self) -> bool:
+        """Whether a translation has to begin with a given text."""
+        return bool(self.prefix) or self.line_prefixes is not None
+
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
 

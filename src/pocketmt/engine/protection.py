@@ -57,7 +57,8 @@ class LineProtection:
         None: it has only one, and nothing that is copied beside it. `line` is its earlier form.
         """
         named, text = self._divider.named_and_text(self._lines[index])
-        spans = list(self._divider.spans(text, self._search.languages, split=self._search.split))
+        search = self._search
+        spans = list(self._divider.spans(text, search.languages, split=search.split, terms=search.terms))
         sentences = [named + text[span.start : span.end] for span in spans if span.reason is None]
         if len(spans) < 2 or not sentences:
             return None

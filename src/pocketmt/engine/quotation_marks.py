@@ -9,13 +9,15 @@ from pocketmt.text.vocabulary import Vocabulary
 
 _DOUBLE: Final = "“”„‟«»"
 _MARKS: Final = re.compile(f"[{_DOUBLE}‘‚‹›´`]")
-_SINGLE: Final = re.compile(r"(?<!\w)[‘‚‹›](?=\S)(?P<text>[^‘’‚‹›]{0,2000}[^\s‘’‚‹›])[’‘‹›](?!\w)")
+_SINGLE: Final = re.compile(
+    r"(?<!\w)[‘‚‹›](?=\S)(?!(?:[Tt]is|[Tt]was|em|n)\b|\d)(?P<text>[^‘’‚‹›]{0,2000}[^\s‘’‚‹›])[’‘‹›](?!\w)"
+)
 _ACCENT: Final = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")
 # Languages that quote „so“.
 _LOW_OPENING: Final = frozenset(
     ("bg", "cs", "de", "et", "hr", "hu", "is", "lb", "lt", "mk", "pl", "ro", "sk", "sl", "sr")
 )
-_OPENS: Final = re.compile(r"(?:^|[\s(\[{–—-])$")
+_OPENS: Final = re.compile(r"(?:^|[\s(\[{:*_/–—-])$")
 
 
 class QuotationMarks:
@@ -38,21 +40,22 @@ class QuotationMarks:
         """
         if _MARKS.search(text) is None:
             return text
-        marks = self._usual_marks(primary_subtag(language))
-        if marks is not None and not self._are_usual(text, primary_subtag(language)):
+        language = primary_subtag(language)
+        marks, found = self._usual_marks(language), _double_marks(text)
+        if marks is not None and not self._are_usual(found, language):
             text = "".join(
-                marks[_OPENS.search(text[max(place - 1, 0) : place]) is None] if character in _DOUBLE else character
+                marks[_OPENS.search(text[max(place - 1, 0) : place]) is None] if character in found else character
                 for place, character in enumerate(text)
             )
-        if marks is not None and not self._is_frequent("‘") and not {*text} & {*_DOUBLE, '"'}:
+        if marks is not None and not any(map(self._is_frequent, {*text} & {*"‘‚‹›"})) and not {*text} & {*_DOUBLE, '"'}:
             text = _SINGLE.sub(lambda match: f"{marks[0]}{match['text']}{marks[1]}", text)
-        return _ACCENT.sub("’" if self._is_known("’") else "'", text)
+        apostrophe = "’" if self._is_known("’") else "'"
+        return _ACCENT.sub(lambda match: match[0] if self._is_frequent(match[0]) else apostrophe, text)
 
-    def _are_usual(self, text: str, language: str) -> bool:
-        found = {character for character in text if character in _DOUBLE}
-        if "“" in found and language not in _LOW_OPENING:
-            found.add("”")  # “ may be known from another language, which quotes „so“.
-        return all(map(self._is_frequent, found))
+    def _are_usual(self, found: set[str], language: str) -> bool:
+        # “ may be known from another language, which quotes „so“.
+        hidden = "”" if "“" in found and "„" not in found and language not in _LOW_OPENING else ""
+        return all(map(self._is_frequent, found | {*hidden}))
 
     def _usual_marks(self, language: str) -> tuple[str, str] | None:
         """Return the opening and the closing mark that the vocabulary knows; None: it knows no common ones."""
@@ -67,3 +70,9 @@ class QuotationMarks:
 
     def _is_known(self, mark: str) -> bool:
         return self._vocabulary.ids.unk not in self._vocabulary.encode(mark)
+
+
+def _double_marks(text: str) -> set[str]:
+    """Return the double marks of a text, without « and » that are no pairs, as in "Home » News"."""
+    found = {character for character in text if character in _DOUBLE}
+    return found if text.count("«") == text.count("»") else found - {*"«»"}

@@ -13,6 +13,7 @@ from pocketmt.text.letter_case import in_lower_case
 from pocketmt.text.vocabulary import Vocabulary
 
 _LEAST_PIECES: Final = 0.75  # of a character, on average, where a vocabulary spells words by letters
+_UNKNOWN_SHARE: Final = 0.8  # of the letters of a text in an unknown script
 _LONGEST_ACRONYM: Final = 5  # letters of one that is a whole text
 # Acronyms that are words in lower case.
 _ACRONYMS: Final = frozenset(("ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "PM", "SAT", "US", "WHO"))
@@ -87,12 +88,12 @@ class UnknownWords:
             name_end = match.end() if is_name else -1
         return parts
 
-    def are_most_letters(self, text: str) -> bool:
-        """Whether most letters of a text are unknown characters, as those of another script are."""
+    def are_nearly_all_letters(self, text: str) -> bool:
+        """Whether more than 80 % of a text's letters are unknown characters, as those of another script are."""
         if text.isascii():
             return False
         letters = [character for character in text if character.isalpha()]
-        return 2 * sum(map(self._is_unknown_character, letters)) > len(letters)
+        return sum(map(self._is_unknown_character, letters)) > _UNKNOWN_SHARE * len(letters)
 
     def _is_acronym_alone(self, text: str) -> bool:
         words = [match[0] for match in _WORD.finditer(text)]

@@ -7,31 +7,36 @@ from typing import Final
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES
 
 _MARKER: Final = re.compile(
-    r"(?:[-–—*•‣◦▪·●○]|#{1,6}|>{1,3}|\[[ xX]?\]|\(?(?P<ordinal>\d{1,3})\.|\(?(?:\d{1,3}|[A-Za-z])\))[ \u00a0\t]+(?=\S)"
+    r"(?:[-–—*•‣◦▪·●○]|#{1,6}|>{1,3}|\[[ xX]?\]|\(?(?P<ordinal>\d{1,3})\.|\(?(?:\d{1,3}|[A-Za-z])\))(?:[ \u00a0]+|$)"
 )
 _MOST_MARKERS: Final = 4  # such as "> - [ ] text"
-_MONTH: Final = re.compile(
-    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+# What follows an ordinal number more often than the first word of an item of a list: months, and some German nouns.
+_AFTER_ORDINAL: Final = re.compile(
+    r"(?:Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül"
+    r"|Ekim|Kasım|Aralık|Dünya|Jahrhundert|Jahrestag|Geburtstag|Weltkrieg|Klasse|Stock|Etage|Platz|Liga|Bundesliga"
+    r"|Advent|Kapitel|Teil|Akt|Tag\b)|\d"
 )
 _BRACKETS: Final = {"(": ")", "[": "]"}
-_EMPHASIS: Final = re.compile(r"(?P<mark>(?P<sign>[*_~`])(?P=sign){0,2})(?=[^\s*_~`])")
-_LABEL: Final = re.compile(r"\[(?=\S)[^\[\]]{1,60}\](?=\s)")  # such as "[laughs]" at the beginning
+_EMPHASIS: Final = re.compile(r"(?P<mark>(?P<sign>[*~])(?P=sign){0,2})(?=[^\s*~])")
+_CODE: Final = re.compile(r"`[^`]+`")
+_SMILEY_AT_END: Final = re.compile(r"[:;=]['’]?-?$")
+_LABEL: Final = re.compile(r"\[[^\W\d_A-Z][^\[\]]{1,59}\](?=\s)")  # such as "[laughs]" at the beginning
 
 
-def cells(line: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the parts of a line between tabs, and between the bars of a table's row."""
+def cells(line: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield start and end of the parts of a line between tabs, and of the bars of a table's row, and which are bars."""
     if "\t" not in line and "|" not in line:
-        yield 0, len(line)
+        yield 0, len(line), False
         return
     text = line.strip()
     is_row = len(text) > 1 and text.startswith("|") and text.endswith("|")
     start = 0
     for match in re.finditer(r"[\t|]" if is_row else r"\t", line):
-        yield start, match.start()
+        yield start, match.start(), False
         if match[0] == "|":
-            yield match.span()
+            yield match.start(), match.end(), True
         start = match.end()
-    yield start, len(line)
+    yield start, len(line), False
 
 
 def marker_end(line: str, start: int, end: int, language: str) -> int:
@@ -39,33 +44,46 @@ def marker_end(line: str, start: int, end: int, language: str) -> int:
 
     In languages whose ordinal numbers have a full stop, "3. Mai" and "1. deutsche" begin with one.
     """
-    position = start + len(line[start:end]) - len(line[start:end].lstrip())
-    found = start
+    part = line[start:end]
+    position = len(part) - len(part.lstrip())
+    found = 0
     for _ in range(_MOST_MARKERS):
-        match = _MARKER.match(line, position, end)
-        if match is None or (match["ordinal"] and language in ORDINAL_LANGUAGES and _is_ordinal(line, match.end())):
+        match = _MARKER.match(part, position)
+        if match is None or (match["ordinal"] and language in ORDINAL_LANGUAGES and _is_ordinal(part, match.end())):
             break
         position = found = match.end()
-    return found
+    return start + found
 
 
-def _is_ordinal(line: str, following: int) -> bool:
-    return line[following].islower() or _MONTH.match(line, following) is not None
+def _is_ordinal(part: str, following: int) -> bool:
+    return part[following : following + 1].islower() or _AFTER_ORDINAL.match(part, following) is not None
 
 
 def marks_around(text: str) -> list[tuple[int, int]]:
-    """Return start and end of the marks of a sentence that are copied.
+    """Return start and end of the marks of a sentence that are copied, in their order.
 
-    These are a pair of brackets or of signs of emphasis around all of it, and square brackets around its first words.
+    These are brackets and signs of emphasis around all of it, square brackets around its first words in lower case, and
+    code between backquotes that is all of it.
     """
-    closing = _BRACKETS.get(text[:1])
-    if closing is not None and text.endswith(closing) and not {text[0], closing} & {*text[1:-1]}:
-        return [(0, 1), (len(text) - 1, len(text))]
-    match = _EMPHASIS.match(text)
-    if match is not None:
-        mark = match["mark"]
-        inner = text[len(mark) : -len(mark)]
-        if text.endswith(mark) and inner and match["sign"] not in inner and not inner[-1].isspace():
-            return [match.span(), (len(text) - len(mark), len(text))]
+    length = _length_around(text)
+    if length:
+        inner = marks_around(text[length:-length])
+        moved = [(start + length, end + length) for start, end in inner]
+        return [(0, length), *moved, (len(text) - length, len(text))]
+    if _CODE.fullmatch(text):
+        return [(0, len(text))]
     match = _LABEL.match(text)
     return [(0, 1), (match.end() - 1, match.end())] if match is not None else []
+
+
+def _length_around(text: str) -> int:
+    """Return the length of the mark that a sentence begins with, and ends with the other of; 0: there is none."""
+    closing = _BRACKETS.get(text[:1])
+    if closing is not None and text.endswith(closing) and len(text) > len("()"):
+        is_single = not {text[0], closing} & {*text[1:-1]}
+        return 1 if is_single and _SMILEY_AT_END.search(text[-5:-1]) is None else 0
+    match = _EMPHASIS.match(text)
+    if match is None or not text.endswith(match["mark"]):
+        return 0
+    inner = text[match.end() : -len(match["mark"])]
+    return match.end() if inner and match["sign"] not in inner and not inner[-1].isspace() else 0

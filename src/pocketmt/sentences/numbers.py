@@ -35,8 +35,10 @@ _BEFORE_TIME: Final = re.compile(
 _AFTER_TIME: Final = re.compile(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)")
 # A name, such as that of a program, or another word that has numbers of versions or sections after it.
 _BEFORE_VERSION: Final = re.compile(
-    r"(?:\b\w*[A-Z]\w*|(?i:version|release|section|chapter|part|figure|table|update|v|§))\s?$"
+    r"(?:\b(?:\w+[A-Z]\w*|Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth)"
+    r"|\b(?i:version|release|section|chapter|part|figure|table|update|v)|§)\s?$"
 )
+_MINOR: Final = re.compile(r"\d+\.\d{1,2}")
 
 
 class NumberFormat(NamedTuple):
@@ -166,4 +168,4 @@ def is_surely_time(text: str, before: str, after: str) -> bool:
 
 def follows_name(text: str, before: str) -> bool:
     """Whether a number with a full stop follows a name, as in "Python 3.8", or a word such as "section"."""
-    return "." in text and _BEFORE_VERSION.search(before) is not None
+    return _MINOR.fullmatch(text) is not None and _BEFORE_VERSION.search(before) is not None

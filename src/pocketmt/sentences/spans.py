@@ -22,11 +22,13 @@ class Span(NamedTuple):
     reason: Reason | None
 
 
-def translation_spans(line: str, language: str, *, split: bool, longest: int, protect: bool = False) -> Iterator[Span]:
+def translation_spans(
+    line: str, language: str, *, split: bool, longest: int, protect: bool = False, marks: bool = True
+) -> Iterator[Span]:
     """Yield the sentences of a line and what is copied of it; between them is only white space.
 
     If the line is split, tabs and the bars of a table's row end sentences. Markers of lists, headings and quotations,
-    and brackets and signs of emphasis around a sentence, are copied.
+    and brackets and signs of emphasis around a sentence, are copied, unless `marks` is False.
 
     Args:
         line: of any length; the time is proportional to it.
@@ -36,13 +38,14 @@ def translation_spans(line: str, language: str, *, split: bool, longest: int, pr
         protect: whether URLs, e-mail addresses, tags, placeholders and symbols are copied, and the text between them is
             translated piece by piece.
     """
-    spans = _sentence_spans(line, language, split=split, longest=longest)
+    spans = _sentence_spans(line, language, split=split, marks=marks, longest=longest)
     return chain.from_iterable(_protected(line, span, longest) for span in spans) if protect else spans
 
 
-def _sentence_spans(line: str, language: str, *, split: bool, longest: int) -> Iterator[Span]:
-    if not split:
-        yield from _without_long_words(line, 0, len(line), longest)
+def _sentence_spans(line: str, language: str, *, split: bool, marks: bool, longest: int) -> Iterator[Span]:
+    if not split or not marks:
+        for start, end in sentence_spans(line, language) if split else [(0, len(line))]:
+            yield from _without_long_words(line, start, end, longest)
         return
     for start, end, is_mark in sentences_and_marks(line, language):
         if is_mark:
@@ -56,7 +59,10 @@ def sentences_and_marks(line: str, language: str) -> Iterator[tuple[int, int, bo
 
     Between them is only white space. See `translation_spans`.
     """
-    for first, last in cells(line):
+    for first, last, is_bar in cells(line):
+        if is_bar:
+            yield first, last, True
+            continue
         start = marker_end(line, first, last, language)
         yield from _trimmed(line, first, start, is_mark=True)
         for begin, end in sentence_spans(line[start:last], language):

@@ -27,6 +27,9 @@ def marks() -> QuotationMarks:
         ("I can´t, Tom`s", "I can’t, Tom’s"),
         ("I can't, Tom’s 5´ and `ls`", "I can't, Tom’s 5´ and `ls`"),
         ('"Yes"', '"Yes"'),
+        ("Home » News » Sport", "Home » News » Sport"),
+        ("‘Tis the dogs’ day in the ‘60s, the kids’ music", "‘Tis the dogs’ day in the ‘60s, the kids’ music"),
+        ("He said:“so”", 'He said:"so"'),
     ],
 )
 def test_english_marks(marks: QuotationMarks, text: str, expected: str) -> None:
@@ -63,6 +66,18 @@ def test_text_of_another_script_is_copied_with_a_warning() -> None:
     with pytest.warns(TranslationWarning, match=r"line 1: .* the model knows hardly any of its letters"):
         assert everyday.translate(["I love you.  Я люблю тебя."]) == ["Ich liebe dich.  Я люблю тебя."]
     assert everyday.translate(["Łukasz", "😀 Ω"], check=False)[1] == "😀 Ω"
+
+
+def test_a_foreign_name_is_no_text_of_another_script() -> None:
+    everyday = Translator("everyday-en-de")
+    assert everyday.translate(["Москва is big."], check=False) == ["Москва ist groß."]
+
+
+def test_prefixes_and_terms_come_before_marks() -> None:
+    everyday = Translator("everyday-en-de")
+    [found] = everyday.translate(["1. Wash your hands."], target_prefix="1. Waschen", check=False)
+    assert found.startswith("1. Waschen") and found.count("1.") == 1
+    assert "Hallo" in everyday.translate(["Привет Tom"], terms={"Привет": "Hallo"}, check=False)[0]
 
 
 def test_marks_around_sentences_stay() -> None:

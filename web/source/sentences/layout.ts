@@ -2,32 +2,38 @@
 import { WHITE, WORD, trimEnd, trimStart } from "../text/unicode.js";
 import { ORDINAL_LANGUAGES } from "./abbreviations.js";
 
-const MARKER = /(?:[-–—*•‣◦▪·●○]|#{1,6}|>{1,3}|\[[ xX]?\]|\(?(?<ordinal>\p{Nd}{1,3})\.|\(?(?:\p{Nd}{1,3}|[A-Za-z])\))[ \u00a0\t]+/uy;
+const MARKER =
+  /(?:[-–—*•‣◦▪·●○]|#{1,6}|>{1,3}|\[[ xX]?\]|\(?(?<ordinal>\p{Nd}{1,3})\.|\(?(?:\p{Nd}{1,3}|[A-Za-z])\))(?:[ \u00a0]+|$)/uy;
 const MOST_MARKERS = 4; // such as "> - [ ] text"
-const MONTHS = "Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember";
-const MONTH = new RegExp(`(?:${MONTHS})(?![${WORD}])`, "uy");
+// What follows an ordinal number more often than the first word of an item of a list: months, and some German nouns.
+const NOUNS =
+  "Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül|Ekim|Kasım|Aralık|" +
+  "Dünya|Jahrhundert|Jahrestag|Geburtstag|Weltkrieg|Klasse|Stock|Etage|Platz|Liga|Bundesliga|Advent|Kapitel|Teil|Akt";
+const AFTER_ORDINAL = new RegExp(`(?:${NOUNS}|Tag(?![${WORD}]))|\\p{Nd}`, "uy");
 const BRACKETS = new Map([
   ["(", ")"],
   ["[", "]"],
 ]);
-const EMPHASIS = new RegExp(`^(([*_~\`])\\2{0,2})(?=[^${WHITE}*_~\`])`, "u");
-const LABEL = new RegExp(`^\\[(?![${WHITE}])[^\\[\\]]{1,60}\\](?=[${WHITE}])`, "u"); // such as "[laughs]" at the beginning
-const SPACE_AT_END = new RegExp(`[${WHITE}]$`, "u");
+const EMPHASIS = new RegExp(`^(([*~])\\2{0,2})(?=[^${WHITE}*~])`, "u");
+const CODE = /^`[^`]+`$/u;
+const SMILEY_AT_END = /[:;=]['’]?-?$/u;
+const LABEL = new RegExp(`^\\[(?![A-Z])[\\p{L}\\p{Nl}\\p{No}][^\\[\\]]{1,59}\\](?=[${WHITE}])`, "u"); // such as "[laughs]" at the beginning
+const SPACE = new RegExp(`[${WHITE}]`, "u");
 
 type Place = [start: number, end: number];
 
-/** Start and end of the parts of a line between tabs, and between the bars of a table's row. */
-export function cells(line: string): Place[] {
+/** Start and end of the parts of a line between tabs, and of the bars of a table's row, and whether it is one. */
+export function cells(line: string): [start: number, end: number, isBar: boolean][] {
   const text = trimEnd(trimStart(line));
   const isRow = text.length > 1 && text.startsWith("|") && text.endsWith("|");
-  const places: Place[] = [];
+  const places: [number, number, boolean][] = [];
   let start = 0;
   for (const { 0: sign, index } of line.matchAll(isRow ? /[\t|]/g : /\t/g)) {
-    places.push([start, index]);
-    if (sign === "|") places.push([index, index + 1]);
+    places.push([start, index, false]);
+    if (sign === "|") places.push([index, index + 1, true]);
     start = index + 1;
   }
-  return [...places, [start, line.length]];
+  return [...places, [start, line.length, false]];
 }
 
 /**
@@ -36,50 +42,55 @@ export function cells(line: string): Place[] {
  * In languages whose ordinal numbers have a full stop, "3. Mai" and "1. deutsche" begin with one.
  */
 export function markerEnd(line: string, start: number, end: number, language: string): number {
-  let position = end - trimStart(line.slice(start, end)).length;
-  let found = start;
+  const part = line.slice(start, end);
+  let position = part.length - trimStart(part).length;
+  let found = 0;
   for (let count = 0; count < MOST_MARKERS; count++) {
     MARKER.lastIndex = position;
-    const match = MARKER.exec(line);
-    if (match === null || match.index + match[0].length >= end) break;
+    const match = MARKER.exec(part);
+    if (match === null) break;
     const following = match.index + match[0].length;
-    if (match.groups?.["ordinal"] !== undefined && ORDINAL_LANGUAGES.has(language) && isOrdinal(line, following)) break;
+    if (match.groups?.["ordinal"] !== undefined && ORDINAL_LANGUAGES.has(language) && isOrdinal(part, following)) break;
     position = found = following;
   }
-  return found;
+  return start + found;
 }
 
-function isOrdinal(line: string, following: number): boolean {
-  MONTH.lastIndex = following;
-  return /^\p{Lowercase}/u.test(line.slice(following, following + 2)) || MONTH.test(line);
+function isOrdinal(part: string, following: number): boolean {
+  AFTER_ORDINAL.lastIndex = following;
+  return /^\p{Lowercase}/u.test(part.slice(following, following + 2)) || AFTER_ORDINAL.test(part);
 }
 
 /**
- * Start and end of the marks of a sentence that are copied: a pair of brackets or of signs of emphasis around all of it, and
- * square brackets around its first words.
+ * Start and end of the marks of a sentence that are copied, in their order: brackets and signs of emphasis around all of it, square
+ * brackets around its first words in lower case, and code between backquotes that is all of it.
  */
 export function marksAround(text: string): Place[] {
-  const closing = BRACKETS.get(text.slice(0, 1));
-  const inBrackets = text.slice(1, -1);
-  if (closing !== undefined && text.endsWith(closing) && !inBrackets.includes(text[0] as string) && !inBrackets.includes(closing))
-    return [
-      [0, 1],
-      [text.length - 1, text.length],
-    ];
-  const [mark, , sign] = EMPHASIS.exec(text) ?? [];
-  if (mark !== undefined && sign !== undefined) {
-    const inner = text.slice(mark.length, -mark.length);
-    if (text.endsWith(mark) && inner !== "" && !inner.includes(sign) && !SPACE_AT_END.test(inner.slice(-1)))
-      return [
-        [0, mark.length],
-        [text.length - mark.length, text.length],
-      ];
+  const length = lengthAround(text);
+  if (length > 0) {
+    const moved = marksAround(text.slice(length, -length)).map(([start, end]): Place => [start + length, end + length]);
+    return [[0, length], ...moved, [text.length - length, text.length]];
   }
-  const label = LABEL.exec(text)?.[0];
+  if (CODE.test(text)) return [[0, text.length]];
+  const label = LABEL.exec(text)?.[0].length;
   return label === undefined
     ? []
     : [
         [0, 1],
-        [label.length - 1, label.length],
+        [label - 1, label],
       ];
+}
+
+/** The length of the mark that a sentence begins with, and ends with the other of; 0: there is none. */
+function lengthAround(text: string): number {
+  const closing = BRACKETS.get(text.slice(0, 1));
+  if (closing !== undefined && text.endsWith(closing) && text.length > "()".length) {
+    const inner = text.slice(1, -1);
+    const isSingle = !inner.includes(text[0] as string) && !inner.includes(closing);
+    return isSingle && !SMILEY_AT_END.test(inner.slice(-4)) ? 1 : 0;
+  }
+  const [mark, , sign] = EMPHASIS.exec(text) ?? [];
+  if (mark === undefined || sign === undefined || !text.endsWith(mark)) return 0;
+  const inner = text.slice(mark.length, -mark.length);
+  return inner !== "" && !inner.includes(sign) && !SPACE.test(inner.slice(-1)) ? mark.length : 0;
 }

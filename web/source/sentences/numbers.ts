@@ -46,7 +46,9 @@ const BEFORE_TIME = new RegExp(`(?<![${WORD}])(?:${BEFORE})[${WHITE}]$`, "u");
 const AFTER_TIME = new RegExp(`^[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCase("clock")}|${inAnyCase("uhr")}|[hH])(?![${WORD}])`, "u");
 // A name, such as that of a program, or another word that has numbers of versions or sections after it.
 const NAMES = ["version", "release", "section", "chapter", "part", "figure", "table", "update", "v"].map(inAnyCase).join("|");
-const BEFORE_VERSION = new RegExp(`(?:(?<![${WORD}])[${WORD}]*[A-Z][${WORD}]*|${NAMES}|§)[${WHITE}]?$`, "u");
+const PROGRAMS = "Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth";
+const BEFORE_VERSION = new RegExp(`(?:(?<![${WORD}])(?:[${WORD}]+[A-Z][${WORD}]*|${PROGRAMS}|${NAMES})|§)[${WHITE}]?$`, "u");
+const MINOR = new RegExp(`^${D}+\\.${D}{1,2}$`, "u");
 
 /** The formats of two languages, given by their codes without script and region; undefined if one is not known. */
 export function numberFormats(source: string, target: string): NumberFormats | undefined {
@@ -133,5 +135,5 @@ export function isSurelyTime(text: string, before: string, after: string): boole
 
 /** Whether a number with a full stop follows a name, as in "Python 3.8", or a word such as "section". */
 export function followsName(text: string, before: string): boolean {
-  return text.includes(".") && BEFORE_VERSION.test(before);
+  return MINOR.test(text) && BEFORE_VERSION.test(before);
 }

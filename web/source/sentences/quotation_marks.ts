@@ -5,11 +5,12 @@ import type { Vocabulary } from "../text/vocabulary.js";
 const DOUBLE = "“”„‟«»";
 const MARKS = new RegExp(`[${DOUBLE}‘‚‹›´\`]`, "u");
 const OTHER_DOUBLE = new RegExp(`[${DOUBLE}"]`, "u");
-const SINGLE = new RegExp(`(?<![${WORD}])[‘‚‹›](?![${WHITE}])([^‘’‚‹›]{0,2000}[^${WHITE}‘’‚‹›])[’‘‹›](?![${WORD}])`, "gu");
+const OMISSION = `(?:[Tt]is|[Tt]was|em|n)(?![${WORD}])|\\p{Nd}`; // as in "‘tis" and "‘60s"
+const SINGLE = new RegExp(`(?<![${WORD}])[‘‚‹›](?![${WHITE}])(?!${OMISSION})([^‘’‚‹›]{0,2000}[^${WHITE}‘’‚‹›])[’‘‹›](?![${WORD}])`, "gu");
 const ACCENT = /(?<=\p{L}|[\p{Nl}\p{No}])[´`](?=\p{L}|[\p{Nl}\p{No}])/gu;
 // Languages that quote „so“.
 const LOW_OPENING = "bg cs de et hr hu is lb lt mk pl ro sk sl sr".split(" ");
-const OPENS = new RegExp(`^$|^[${WHITE}(\\[{–—\\-]$`, "u");
+const OPENS = new RegExp(`^$|^[${WHITE}(\\[{:*_/–—\\-]$`, "u");
 
 /** Replaces quotation marks of source text, for one vocabulary. */
 export class QuotationMarks {
@@ -26,26 +27,27 @@ export class QuotationMarks {
    */
   replaced(text: string, language: string): string {
     if (!MARKS.test(text)) return text;
-    const marks = this.usualMarks(language);
+    const [marks, found] = [this.usualMarks(language), doubleMarks(text)];
     let replaced = text;
-    if (marks !== undefined && !this.areUsual(text, language)) {
+    if (marks !== undefined && !this.areUsual(found, language)) {
       const characters = [...text];
       replaced = characters
         .map((character, place) => {
-          if (!DOUBLE.includes(character)) return character;
+          if (!found.includes(character)) return character;
           return marks[OPENS.test(characters[place - 1] ?? "") ? 0 : 1];
         })
         .join("");
     }
-    if (marks !== undefined && !this.isFrequent("‘") && !OTHER_DOUBLE.test(replaced))
+    const singles = text.match(/[‘‚‹›]/gu) ?? [];
+    if (marks !== undefined && !singles.some((mark) => this.isFrequent(mark)) && !OTHER_DOUBLE.test(replaced))
       replaced = replaced.replace(SINGLE, (_, inner: string) => marks[0] + inner + marks[1]);
-    return replaced.replace(ACCENT, this.vocabulary.encode("’").includes(this.vocabulary.ids.unk) ? "'" : "’");
+    const apostrophe = this.vocabulary.encode("’").includes(this.vocabulary.ids.unk) ? "'" : "’";
+    return replaced.replace(ACCENT, (accent) => (this.isFrequent(accent) ? accent : apostrophe));
   }
 
-  private areUsual(text: string, language: string): boolean {
-    const found = [...text].filter((character) => DOUBLE.includes(character));
+  private areUsual(found: readonly string[], language: string): boolean {
     // “ may be known from another language, which quotes „so“.
-    const hidden = found.includes("“") && !LOW_OPENING.includes(language) ? ["”"] : [];
+    const hidden = found.includes("“") && !found.includes("„") && !LOW_OPENING.includes(language) ? ["”"] : [];
     return [...found, ...hidden].every((mark) => this.isFrequent(mark));
   }
 
@@ -58,4 +60,12 @@ export class QuotationMarks {
   private isFrequent(mark: string): boolean {
     return this.vocabulary.frequentCharacters.has(mark);
   }
+}
+
+/** The double marks of a text, without « and » that are no pairs, as in "Home » News". */
+function doubleMarks(text: string): string[] {
+  const found = [...text].filter((character) => DOUBLE.includes(character));
+  const count = (mark: string): number => found.filter((each) => each === mark).length;
+  const isPaired = count("«") === count("»");
+  return [...new Set(found)].filter((mark) => isPaired || (mark !== "«" && mark !== "»"));
 }

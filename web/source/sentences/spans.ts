@@ -66,7 +66,11 @@ function* sentencesAndCopies(line: string, language: string, split: boolean): Ge
 
 /** Yields the sentences of a line, and the marks around them, which are not translated; between them is only white space. */
 function* sentencesAndMarks(line: string, language: string): Generator<Span> {
-  for (const [first, last] of cells(line)) {
+  for (const [first, last, isBar] of cells(line)) {
+    if (isBar) {
+      yield { start: first, end: last, translated: false };
+      continue;
+    }
     const start = markerEnd(line, first, last, language);
     yield* withoutSpace(line, first, start, false);
     for (const [begin, end] of sentenceSpans(line.slice(start, last), language)) {

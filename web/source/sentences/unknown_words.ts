@@ -8,6 +8,7 @@ import { WITHOUT_SPACES } from "./spans.js";
 import type { Place } from "./stand_ins.js";
 
 const LEAST_PIECES = 0.75; // of a character, on average, where a vocabulary spells words by letters
+const UNKNOWN_SHARE = 0.8; // of the letters of a text in an unknown script
 const LONGEST_ACRONYM = 5; // letters of one that is a whole text
 // Acronyms that are words in lower case.
 const ACRONYMS = ["ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "PM", "SAT", "US", "WHO"];
@@ -181,11 +182,11 @@ export class UnknownWords {
     return this.vocabulary.encode(word).length >= LEAST_PIECES * [...word].length;
   }
 
-  /** Whether most letters of a text are unknown characters, as those of another script are. */
-  areMostLetters(text: string): boolean {
+  /** Whether more than 80 % of a text's letters are unknown characters, as those of another script are. */
+  areNearlyAllLetters(text: string): boolean {
     if (ASCII.test(text)) return false;
     const letters = text.match(/\p{L}/gu) ?? [];
-    return 2 * letters.filter((letter) => this.isUnknownCharacter(letter)).length > letters.length;
+    return letters.filter((letter) => this.isUnknownCharacter(letter)).length > UNKNOWN_SHARE * letters.length;
   }
 
   private hasUnknown(word: string): boolean {

@@ -63,12 +63,14 @@ class DividedLine:
         end = length = 0
         for (start, stop), translation in zip(self.spans, translations, strict=True):
             space = _between(self.line[end:start])
+            links += _links_of_marks(self.line[end:start], end, length)
             for place, part in enumerate(parts):
                 text = translation.texts[min(place, len(translation.texts) - 1)]
                 part.append(space + (text or " " * (stop - start)))
             links += (link.moved(start, length + len(space)) for link in translation.links)
             length += len(parts[0][-1])
             end = stop
+        links += _links_of_marks(self.line[end:], end, length)
         if len(self.line) != len(self.given):
             places = [*visible_places(self.given), len(self.given)]
             links = [_moved_source(link, places) for link in links]
@@ -79,6 +81,12 @@ class DividedLine:
 def _between(text: str) -> str:
     """Return the text between sentences: marks as they are, and plain white space."""
     return "".join(plain_spaces(character) if character.isspace() else character for character in text)
+
+
+def _links_of_marks(text: str, source: int, target: int) -> list[Link]:
+    """Return links of the marks of a text between sentences, which begins at these places of source and translation."""
+    places = (match.span() for match in re.finditer(r"\S+", text))
+    return [Link(source + start, source + end, target + start, target + end) for start, end in places]
 
 
 def _moved_source(link: Link, places: Sequence[int]) -> Link:
