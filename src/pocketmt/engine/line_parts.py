@@ -145,7 +145,6 @@ class LineDivider:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
 
         `protect` divides sentences further: URLs, e-mail addresses, tags, placeholders and symbols are then copied.
-
         The source language selects the abbreviations that end no sentence. A line may begin with the target language,
         if the model finds it there; it is no part of its text.
 
@@ -155,9 +154,7 @@ class LineDivider:
 
         `capitals` puts sentences and words in capitals, and the first letter of labels, in lower case if the vocabulary
         hardly knows them otherwise. Sentences with terms, whose case counts, stay as they are. `marks` and `terms` are
-        those of `spans`.
-
-        Raises EngineError if the line must name the target language, but does not.
+        those of `spans`. Raises EngineError if the line must name the target language, but does not.
         """
         named, line = self._languages.named_by(_visible(line))
         texts: list[str] = []
