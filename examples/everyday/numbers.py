@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from pocketmt.atomic_file import write_together
+from examples.everyday.texts import write_pairs
 from pocketmt.errors import ConfigurationError, PocketMTError
 from pocketmt.sentences.numbers import NumberFormat, NumberFormats, number_formats, read_number, rewritten_in
 from pocketmt.text.corpus import read_pairs
@@ -40,11 +40,7 @@ def main() -> int:
         formats = number_formats(*options.languages)
         if formats is None:
             raise ConfigurationError(f"--languages {' '.join(options.languages)}: their numbers are not known")
-        pairs = with_other_numbers(read_pairs(options.source, options.target), formats)
-        with write_together(*options.output) as (source, target):
-            for pair in pairs:
-                source.write(f"{pair[0]}\n".encode())
-                target.write(f"{pair[1]}\n".encode())
+        write_pairs(with_other_numbers(read_pairs(options.source, options.target), formats), *options.output)
     except PocketMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

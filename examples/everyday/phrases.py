@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketmt.atomic_file import write_together
+from examples.everyday.texts import write_pairs
 from pocketmt.errors import PocketMTError
 from pocketmt.text.corpus import read_pairs
 from pocketmt.text.pair_chunks import PairChunks
@@ -208,10 +208,7 @@ def main() -> int:
     try:
         pairs = list(read_pairs(options.source, options.target))
         counts = PhraseCounts(Side(source for source, _ in pairs), Side(target for _, target in pairs))
-        with write_together(*options.output) as (source, target):
-            for phrase in training_pairs(counts.best()):
-                source.write(f"{phrase.source}\n".encode())
-                target.write(f"{phrase.target}\n".encode())
+        write_pairs(training_pairs(counts.best()), *options.output)
     except PocketMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

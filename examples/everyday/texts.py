@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from examples.everyday.settings import Settings
-from pocketmt.atomic_file import atomic_write
+from pocketmt.atomic_file import atomic_write, write_together
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.vocabulary_training import Segmentation, train_vocabulary
 
@@ -51,3 +51,11 @@ def join(parts: Iterable[Path], output: Path) -> None:
     with atomic_write(output) as stream:
         for part in parts:
             stream.write(part.read_bytes())
+
+
+def write_pairs(pairs: Iterable[tuple[str, str]], source: Path, target: Path) -> None:
+    """Write pairs of lines as two parallel files."""
+    with write_together(source, target) as streams:
+        for pair in pairs:
+            for stream, line in zip(streams, pair, strict=True):
+                stream.write(f"{line}\n".encode())

@@ -60,6 +60,9 @@ def test_other_text_has_no_markers(line: str) -> None:
         ("1. Komm herein.", ["Komm herein."]),
         ("1) deutsche Wörter", ["deutsche Wörter"]),
         ("20. Jahrhundert", ["20. Jahrhundert"]),
+        ("3. Sept. 2020", ["3. Sept. 2020"]),
+        ("1. Teile das Brot.", ["Teile das Brot."]),
+        ("2. Augen zu!", ["Augen zu!"]),
         ("24. 12. 2020 war ein Donnerstag.", ["24. 12. 2020 war ein Donnerstag."]),
     ],
 )

@@ -67,7 +67,7 @@ export function divideLine(line: string, division: Division): Parts {
 /** Yields the sentences of a line and what is copied of it; sentences in an unknown script are. */
 export function* knownSpans(line: string, { unknownWords, language, split, protect }: Omit<Division, "vocabulary" | "quotationMarks">): Generator<Span> {
   for (const span of translationSpans(line, language, split, protect))
-    yield span.translated && unknownWords.areNearlyAllLetters(line.slice(span.start, span.end)) ? { ...span, translated: false } : span;
+    yield span.translated && unknownWords.isInUnknownScript(line.slice(span.start, span.end)) ? { ...span, translated: false } : span;
 }
 
 /** A translation of a part of a sentence, without the mark at its end if the part has none: models add it. */

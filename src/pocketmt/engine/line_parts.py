@@ -115,7 +115,7 @@ class LineDivider:
         language, longest = languages.sentences, self._longest_sentence
         for span in translation_spans(text, language, split=split, longest=longest, protect=protect, marks=marks):
             is_unknown = (
-                marks and span.reason is None and self.unknown_words.are_nearly_all_letters(text[span.start : span.end])
+                marks and span.reason is None and self.unknown_words.is_in_unknown_script(text[span.start : span.end])
             )
             yield span._replace(reason=_UNKNOWN_SCRIPT) if is_unknown else span
 

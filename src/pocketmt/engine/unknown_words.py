@@ -88,8 +88,8 @@ class UnknownWords:
             name_end = match.end() if is_name else -1
         return parts
 
-    def are_nearly_all_letters(self, text: str) -> bool:
-        """Whether more than 80 % of a text's letters are unknown characters, as those of another script are."""
+    def is_in_unknown_script(self, text: str) -> bool:
+        """Whether more than 80 % of a text's letters are unknown characters."""
         if text.isascii():
             return False
         letters = [character for character in text if character.isalpha()]

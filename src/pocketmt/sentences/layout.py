@@ -12,9 +12,10 @@ _MARKER: Final = re.compile(
 _MOST_MARKERS: Final = 4  # such as "> - [ ] text"
 # What follows an ordinal number more often than the first word of an item of a list: months, and some German nouns.
 _AFTER_ORDINAL: Final = re.compile(
-    r"(?:Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül"
-    r"|Ekim|Kasım|Aralık|Dünya|Jahrhundert|Jahrestag|Geburtstag|Weltkrieg|Klasse|Stock|Etage|Platz|Liga|Bundesliga"
-    r"|Advent|Kapitel|Teil|Akt|Tag\b)|\d"
+    r"(?:Jan(?:uar)?|Jänner|Feb(?:ruar)?|März|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?|Sept?(?:ember)?|Okt(?:ober)?"
+    r"|Nov(?:ember)?|Dez(?:ember)?|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül|Ekim|Kasım|Aralık|Dünya"
+    r"|Jahrhunderts?|Jahrestag|Geburtstag|Weltkriegs?|Klasse|Stock|Etage|Platz|Liga|Bundesliga|Advent|Kapitel|Teil|Akt"
+    r"|Tag)\b|\d"
 )
 _BRACKETS: Final = {"(": ")", "[": "]"}
 _EMPHASIS: Final = re.compile(r"(?P<mark>(?P<sign>[*~])(?P=sign){0,2})(?=[^\s*~])")

@@ -115,7 +115,7 @@ def _lost(source: str, translation: str, numbers: Numbers, formats: NumberFormat
         each
         for each in missing
         if not each.may_be_number
-        or (numbers == "all" and not (is_often_spelled_out(each.text) or (dollars and _is_few_dollars(each.match))))
+        or (numbers == "all" and not (is_often_spelled_out(each.text) or (dollars and each.match["dollars"])))
         or (numbers == "exact" and _is_lost(each, signs=signs, is_changed=is_changed))
     ]
 
@@ -134,14 +134,12 @@ def _needed_parts(text: str, written: NumberFormat | None, signs: bool, dollars:
     ]
 
 
-def _is_few_dollars(match: re.Match[str]) -> bool:
-    return match["dollars"] is not None
-
-
 def _forms_needed(match: re.Match[str], written: NumberFormat | None, signs: bool, dollars: bool) -> tuple[str, ...]:
+    if dollars and match["dollars"]:
+        digit = match[0].removeprefix("$")
+        return match[0], digit, f"={digit}"
     if match["amount"] is None and match["number"] is None:
-        number = match[0][1:]
-        return (match[0], number, f"={number}") if dollars and _is_few_dollars(match) else (match[0],)
+        return (match[0],)
     sign, number = _sign_and_number(match, signs=signs)
     digits = _digits(number)
     pairs = (f"{sign}pair {digits}",) if is_pair(number) else ()

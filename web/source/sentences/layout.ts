@@ -7,9 +7,10 @@ const MARKER =
 const MOST_MARKERS = 4; // such as "> - [ ] text"
 // What follows an ordinal number more often than the first word of an item of a list: months, and some German nouns.
 const NOUNS =
-  "Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül|Ekim|Kasım|Aralık|" +
-  "Dünya|Jahrhundert|Jahrestag|Geburtstag|Weltkrieg|Klasse|Stock|Etage|Platz|Liga|Bundesliga|Advent|Kapitel|Teil|Akt";
-const AFTER_ORDINAL = new RegExp(`(?:${NOUNS}|Tag(?![${WORD}]))|\\p{Nd}`, "uy");
+  "Jan(?:uar)?|Jänner|Feb(?:ruar)?|März|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?|Sept?(?:ember)?|Okt(?:ober)?|Nov(?:ember)?|" +
+  "Dez(?:ember)?|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül|Ekim|Kasım|Aralık|Dünya|Jahrhunderts?|Jahrestag|" +
+  "Geburtstag|Weltkriegs?|Klasse|Stock|Etage|Platz|Liga|Bundesliga|Advent|Kapitel|Teil|Akt|Tag";
+const AFTER_ORDINAL = new RegExp(`(?:${NOUNS})(?![${WORD}])|\\p{Nd}`, "uy");
 const BRACKETS = new Map([
   ["(", ")"],
   ["[", "]"],

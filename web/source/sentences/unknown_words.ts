@@ -182,8 +182,8 @@ export class UnknownWords {
     return this.vocabulary.encode(word).length >= LEAST_PIECES * [...word].length;
   }
 
-  /** Whether more than 80 % of a text's letters are unknown characters, as those of another script are. */
-  areNearlyAllLetters(text: string): boolean {
+  /** Whether more than 80 % of a text's letters are unknown characters. */
+  isInUnknownScript(text: string): boolean {
     if (ASCII.test(text)) return false;
     const letters = text.match(/\p{L}/gu) ?? [];
     return letters.filter((letter) => this.isUnknownCharacter(letter)).length > UNKNOWN_SHARE * letters.length;
