@@ -3,8 +3,8 @@
     python -m benchmarks.everyday_family examples/everyday/two-cores.toml --folder runs/two-cores --languages en-de
 
 Scores are of the test set, with all references and beam 4; `val` chooses the best teacher, which gains are against. All
-models are timed on one core, in turn; the ensemble, which the engine does not run, is not. Members that were not made
-are left out. `--compare MODEL BASELINE` adds the gain of one member over another.
+models, and the ensemble of the teachers, are timed on one core, in turn. Members that were not made are left out.
+`--compare MODEL BASELINE` adds the gain of one member over another.
 """
 
 import argparse
@@ -23,12 +23,10 @@ from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.record_files import write_record
 from examples.everyday.settings import Settings, read_settings
 from pocketmt.engine import Translator
-from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import compare, score
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.model_file import open_model
-from pocketmt.text.corpus import read_lines
 
 CORPORA: Final = {"en-de": "tatoeba", "de-en": "tatoeba-de-en"}
 ENSEMBLE: Final = "ensemble"
@@ -61,14 +59,10 @@ def main(arguments: Sequence[str]) -> int:
     core = OneCore(options.core)
     made = options.folder / options.languages
     files = model_files(settings, made)
-    translators = {name: Translator(path) for name, path in files.items()}
-    members = {name: _member(name, path, translators[name], texts) for name, path in files.items()}
+    translators = {name: Translator(paths) for name, paths in files.items()}
+    members = {name: _member(name, paths, translators[name], texts) for name, paths in files.items()}
     teachers = [member for name, member in members.items() if name.startswith("teacher")]
-    if not teachers:
-        raise ConfigurationError(f"{made}: no teacher was packed: run python -m examples.everyday first")
     best = max(teachers, key=lambda member: float(member.row["val"]["bleu"]))
-    ensemble = _ensemble(made, options.languages, teachers, texts)
-    members = {**({ensemble.name: ensemble} if ensemble is not None else {}), **members}
     for member in members.values():
         member.row.update(_gain(member, best, texts))
     words = sum(len(line.split()) for line in texts.pooled_sources())
@@ -100,22 +94,27 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def model_files(settings: Settings, made: Path) -> dict[str, Path]:
-    """Return the model files of a direction that exist, by name: teachers, students, compressed students."""
+def model_files(settings: Settings, made: Path) -> dict[str, list[Path]]:
+    """Return the model files of a direction, by name: the ensemble, teachers, students, compressed students.
+
+    Those that were not made are left out. Raises ConfigurationError if there is no teacher.
+    """
     teachers = [f"teacher{number}" for number in range(1, len(settings.teachers.models) + 1)]
     paths = {name: made / f"{name}.pocketmt" for name in (*teachers, *settings.students, *settings.compressions)}
-    return {name: path for name, path in paths.items() if path.exists()}
+    found = {name: [path] for name, path in paths.items() if path.exists()}
+    together = [path for name in teachers for path in found.get(name, [])]
+    if not together:
+        raise ConfigurationError(f"{made}: no teacher was packed: run python -m examples.everyday first")
+    return {ENSEMBLE: together, **found} if len(together) > 1 else found
 
 
-def _member(name: str, path: Path, translator: Translator, texts: Texts) -> Member:
+def _member(name: str, paths: Sequence[Path], translator: Translator, texts: Texts) -> Member:
     validation = _translations(translator, texts.source_lines(texts.validation))
     outputs = _translations(translator, texts.pooled_sources())
-    with open_model(path) as file:
-        training: Any = file.manifest["training"]
     row = {
         "model": name,
-        "bytes": path.stat().st_size,
-        "training": training,
+        "bytes": sum(path.stat().st_size for path in paths),
+        "training": translator.manifest["training"] if len(paths) == 1 else None,
         "val": score_entry(score(validation, *texts.reference_lines(texts.validation))),
         "test": score_entry(score(outputs, *texts.pooled_references())),
     }
@@ -124,24 +123,6 @@ def _member(name: str, path: Path, translator: Translator, texts: Texts) -> Memb
 
 def _translations(translator: Translator, source: Sequence[str]) -> list[str]:
     return translator.translate(source, beam_size=BEAM, split=False, check=False)
-
-
-def _ensemble(made: Path, languages: str, teachers: Sequence[Member], texts: Texts) -> Member | None:
-    """Return the ensemble by its translations of the test set; None: they were not made."""
-    source, target = (made / f"test.{ENSEMBLE}.{language}" for language in languages.split("-"))
-    if not target.exists():
-        return None
-    if list(read_lines(source)) != texts.pooled_sources():
-        raise DataError(f"{source}: these are not the lines of the test set: make the family on the same texts")
-    outputs = list(read_lines(target))
-    row = {
-        "model": ENSEMBLE,
-        "bytes": sum(int(teacher.row["bytes"]) for teacher in teachers),
-        "val": {"bleu": None},
-        "test": score_entry(score(outputs, *texts.pooled_references())),
-        "words_per_second": None,
-    }
-    return Member(ENSEMBLE, outputs, row)
 
 
 def _gain(member: Member, baseline: Member, texts: Texts) -> dict[str, float | None]:

@@ -13,7 +13,6 @@ from examples.everyday.texts import join, prepare
 from pocketmt.text.vocabulary_training import Segmentation
 
 POCKETMT = [sys.executable, "-c", "from pocketmt.cli.process import main; main()"]
-BEAM_SIZE = 4  # Of all scores.
 Pair = tuple[str, str]  # Source and target language.
 
 
@@ -28,8 +27,6 @@ def steps_of(settings: Settings, folder: Path) -> list[Step]:
     for pair in settings.directions:
         steps += _distilled(settings, folder, pair)
     steps += _plain(settings, folder)
-    for pair in settings.directions:
-        steps += _test_translations(settings, folder, pair)
     for (name, student), pair in product(settings.students.items(), settings.directions):
         steps.append(_student(settings, folder, pair, name, student))
         steps.append(_packed(folder, pair, name))
@@ -123,18 +120,6 @@ def _plain(settings: Settings, folder: Path) -> list[Step]:
             join([made / f"clean.plain.{language}"], other / f"clean.plain.{language}")
 
     steps.append(Step(f"{_name(backward)}.plain", copy, (f"{name}.plain",)))
-    return steps
-
-
-def _test_translations(settings: Settings, folder: Path, pair: Pair) -> list[Step]:
-    """Translate the test text by each teacher and by all together, with the beam that models are scored with."""
-    name, made = _name(pair), folder / _name(pair)
-    runs = _runs(settings, made)
-    steps = []
-    for label, chosen in {"ensemble": runs, **{run.name: [run] for run in runs}}.items():
-        output = [made / f"test.{label}.{language}" for language in pair]
-        command = _distill(chosen, ["--text", str(folder / "text" / f"test.{pair[0]}")], output, BEAM_SIZE)
-        steps.append(Step(f"{name}.test.{label}", command, tuple(f"{name}.{run.name}" for run in chosen)))
     return steps
 
 

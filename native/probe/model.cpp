@@ -145,8 +145,10 @@ void with_engine(const Kernels& table, const std::string& model, std::istream& l
     if (part.offset > bytes.size() || part.size > bytes.size() - part.offset)
         throw std::runtime_error("the shortlist is beyond the end of " + model);
     const TensorSource source(bytes, input.model, {}, {});
-    Engine engine(table, describe_network(input.architecture), source, 1, input.activation_bits,
-                  {bytes.subspan(part.offset, part.size), input.frequent});
+    const StoredShortlist shortlist{bytes.subspan(part.offset, part.size), input.frequent};
+    Engine engine(Ensemble({std::make_shared<Network>(table, describe_network(input.architecture), source,
+                                                      input.activation_bits, shortlist)}),
+                  1);
     use(input, engine);
 }
 

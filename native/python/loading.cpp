@@ -126,8 +126,8 @@ std::shared_ptr<Engine> load(nb::handle buffer, const FieldValues& architecture,
     StoredShortlist stored{shortlist_bytes ? shortlist_bytes->bytes() : std::span<const std::byte>(), frequent_pieces};
     const Description network = describe_network(architecture);
     WithoutInterpreterLock no_python;
-    return std::make_shared<Engine>(checked_kernels(instruction_set), network, source, workers, activation_bits, stored,
-                                    pin_workers);
+    auto loaded = std::make_shared<Network>(checked_kernels(instruction_set), network, source, activation_bits, stored);
+    return std::make_shared<Engine>(Ensemble({std::move(loaded)}), workers, pin_workers);
 }
 
 }  // namespace pocketmt

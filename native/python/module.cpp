@@ -104,6 +104,16 @@ class Pending {
     bool taken_ = false;
 };
 
+std::shared_ptr<Engine> make_ensemble(const std::vector<std::shared_ptr<Engine>>& models, size_t workers,
+                                      bool pin_workers) {
+    std::vector<std::shared_ptr<const Network>> networks;
+    for (const std::shared_ptr<Engine>& model : models) {
+        const auto own = model->ensemble().networks();
+        networks.insert(networks.end(), own.begin(), own.end());
+    }
+    return std::make_shared<Engine>(Ensemble(std::move(networks)), workers, pin_workers);
+}
+
 nb::bytes logits(Engine& engine, const Tokens& source, const Tokens& target) {
     std::vector<float> values;
     {
@@ -213,7 +223,9 @@ NB_MODULE(_native, module) {
              nb::arg("vector_groups") = std::vector<PythonVectorGroup>{},
              nb::arg("logarithmic_activations") = nb::none(), nb::arg("activation_bits") = 0,
              nb::arg("shortlist") = nb::none(), nb::arg("frequent_pieces") = 0)
-        .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels().name; })
+        .def_static("ensemble", &make_ensemble, nb::arg("models"), nb::kw_only(), nb::arg("workers"),
+                    nb::arg("pin_workers") = false)
+        .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.ensemble().kernels().name; })
         .def(
             "submit",
             [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options,

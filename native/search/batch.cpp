@@ -16,24 +16,24 @@ namespace {
 
 class BatchSearch {
   public:
-    BatchSearch(const Network& network, Workspace& workspace, std::span<const Request* const> requests,
+    BatchSearch(const Ensemble& ensemble, EnsembleWorkspace& workspace, std::span<const Request* const> requests,
                 const SearchOptions& options)
-        : network_(network),
+        : ensemble_(ensemble),
           workspace_(workspace),
-          never_(network.architecture().never_generated(options.unknown)),
-          whole_(network.base().output_layer(), never_, network.architecture().special_ids.eos),
-          next_(network, workspace, options, greatest_beam(requests, options)) {}
+          never_(ensemble.architecture().never_generated(options.unknown)),
+          whole_(output_layer(), never_, ensemble.architecture().special_ids.eos),
+          next_(ensemble, workspace, options, greatest_beam(requests, options)) {}
 
     std::vector<std::vector<Translation>> run(std::span<const Request* const> requests, const SearchOptions& options,
                                               Monitor& monitor) {
         std::vector<std::span<const uint32_t>> sources;
         for (const Request* request : requests) sources.emplace_back(request->source);
-        std::vector<CrossAttentionCache> caches = network_.encode(workspace_, sources, monitor);
+        const std::vector<CrossAttentionCache> caches = ensemble_.encode(workspace_, sources, monitor);
         for (size_t i = 0; i < requests.size(); ++i) {
-            searches_.emplace_back(network_, options, *requests[i], caches[i]);
+            searches_.emplace_back(ensemble_, options, *requests[i], caches[i * ensemble_.size()]);
             live_.push_back(i);
         }
-        if (options.shortlist && network_.shortlist().present()) select(requests, options);
+        if (options.shortlist && ensemble_.shortlist() != nullptr) select(requests, options);
         std::vector<std::vector<Translation>> results(requests.size());
         for (size_t position = 0; !live_.empty(); ++position) {
             step(position);
@@ -56,22 +56,23 @@ class BatchSearch {
 
     // Gathers each sentence's rows of the output matrix. Lists that are too short for the beam are not used.
     void select(std::span<const Request* const> requests, const SearchOptions& options) {
-        workspace_.selected.resize(std::max(workspace_.selected.size(), requests.size()));
+        std::vector<Buffer<std::byte>>& memory = workspace_.each.front().selected;
+        memory.resize(std::max(memory.size(), requests.size()));
         for (size_t i = 0; i < requests.size(); ++i) {
-            std::vector<uint32_t> pieces = network_.shortlist().pieces(requests[i]->source);
+            std::vector<uint32_t> pieces = ensemble_.shortlist()->pieces(requests[i]->source);
             bool enough = generated(pieces) > options.beam_size;
             add(requests[i]->prefix, pieces);
             for (const Term& term : requests[i]->terms) add(term.pieces, pieces);
-            selected_.push_back(enough ? std::make_unique<PieceChoice>(network_.base().output_layer(), never_,
-                                                                       network_.architecture().special_ids.eos,
-                                                                       std::move(pieces), workspace_.selected[i])
+            selected_.push_back(enough ? std::make_unique<PieceChoice>(output_layer(), never_,
+                                                                       ensemble_.architecture().special_ids.eos,
+                                                                       std::move(pieces), memory[i])
                                        : nullptr);
         }
     }
 
     // How many of the pieces can be generated if unk cannot, eos included.
     size_t generated(const std::vector<uint32_t>& pieces) const {
-        const std::vector<uint32_t> never = network_.architecture().never_generated(false);
+        const std::vector<uint32_t> never = ensemble_.architecture().never_generated(false);
         return pieces.size() - static_cast<size_t>(std::ranges::count_if(
                                    never, [&](uint32_t piece) { return std::ranges::binary_search(pieces, piece); }));
     }
@@ -95,12 +96,12 @@ class BatchSearch {
             for (size_t row = first; row < rows_.size(); ++row)
                 owners_.push_back({&searches_[sentence], choice, row - first});
         }
-        const float* decoded = network_.decode_step(workspace_, rows_, position);
+        ensemble_.decode_step(workspace_, rows_, position);
         for (size_t first = 0; first < rows_.size();) {
             const PieceChoice* choice = owners_[first].choice;
             size_t end = first + 1;
             while (end < rows_.size() && owners_[end].choice == choice) ++end;
-            consider(*choice, decoded, first, end);
+            consider(*choice, first, end);
             first = end;
         }
         for (size_t sentence : live_) searches_[sentence].advance(workspace_.states);
@@ -108,9 +109,9 @@ class BatchSearch {
 
     // Considers continuations of rows `first` to `end` - 1, which choose among the same pieces. A hypothesis whose
     // rules leave no piece ends.
-    void consider(const PieceChoice& choice, const float* decoded, size_t first, size_t end) {
+    void consider(const PieceChoice& choice, size_t first, size_t end) {
         ask(choice, first, end);
-        next_.find(choice, decoded + first * network_.architecture().model_dimension, asked_);
+        next_.find(choice, first, asked_);
         for (size_t row = 0; row < end - first; ++row) {
             const Owner& owner = owners_[first + row];
             bool any = false;
@@ -148,8 +149,11 @@ class BatchSearch {
         return owner.search->consider(owner.hypothesis, owner.choice->piece(output), log_probability);
     }
 
-    const Network& network_;
-    Workspace& workspace_;
+    // Of the first network.
+    OutputLayer output_layer() const { return ensemble_.networks().front()->base().output_layer(); }
+
+    const Ensemble& ensemble_;
+    EnsembleWorkspace& workspace_;
     std::vector<uint32_t> never_;  // pieces that are not generated
     PieceChoice whole_;
     NextPieces next_;
@@ -165,42 +169,54 @@ class BatchSearch {
 
 }  // namespace
 
-std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace,
+std::vector<std::vector<Translation>> translate_batch(const Ensemble& ensemble, EnsembleWorkspace& workspace,
                                                       std::span<const Request* const> requests,
                                                       const SearchOptions& options, Monitor& monitor) {
-    return BatchSearch(network, workspace, requests, options).run(requests, options, monitor);
+    return BatchSearch(ensemble, workspace, requests, options).run(requests, options, monitor);
 }
 
-std::vector<float> forced_logits(const Network& network, Workspace& workspace, std::span<const uint32_t> source,
-                                 std::span<const uint32_t> target, Monitor& monitor) {
-    const size_t vocabulary_size = network.architecture().vocabulary_size;
-    const std::vector<CrossAttentionCache> caches = network.encode(workspace, std::span(&source, 1), monitor);
-    std::vector<float> logits((target.size() + 1) * vocabulary_size);
+std::vector<float> forced_logits(const Ensemble& ensemble, EnsembleWorkspace& workspace,
+                                 std::span<const uint32_t> source, std::span<const uint32_t> target, Monitor& monitor) {
+    const size_t vocabulary_size = ensemble.architecture().vocabulary_size;
+    const std::vector<CrossAttentionCache> caches = ensemble.encode(workspace, std::span(&source, 1), monitor);
+    std::vector<float> logits((target.size() + 1) * vocabulary_size), own(vocabulary_size);
     std::vector<std::byte*> states;
-    const OutputLayer layer = network.base().output_layer();
     for (size_t position = 0; position <= target.size(); ++position) {
         states.push_back(workspace.states.take());
-        std::optional<uint32_t> token = network.architecture().first_decoder_input;
+        std::optional<uint32_t> token = ensemble.architecture().first_decoder_input;
         if (position > 0) token = target[position - 1];
-        DecoderRow row{token, &caches[0], states.data()};
-        const float* decoded = network.decode_step(workspace, std::span(&row, 1), position);
-        Activations activations = network.base().output_activations(workspace, decoded, 1);
-        layer.matrix.multiply(activations, {layer.bias}, logits.data() + position * vocabulary_size, vocabulary_size);
+        DecoderRow row{token, caches.data(), states.data()};
+        ensemble.decode_step(workspace, std::span(&row, 1), position);
+        float* sum = logits.data() + position * vocabulary_size;
+        for (size_t i = 0; i < ensemble.size(); ++i) {
+            const NetworkBase& base = ensemble.networks()[i]->base();
+            const OutputLayer layer = base.output_layer();
+            Activations activations = base.output_activations(workspace.each[i], workspace.decoded[i], 1);
+            layer.matrix.multiply(activations, {layer.bias}, own.data(), vocabulary_size);
+            if (ensemble.size() == 1) {
+                std::ranges::copy(own, sum);
+                break;
+            }
+            const float normalizer = base.kernels.vector.log_sum_exp(own.data(), vocabulary_size);
+            for (size_t piece = 0; piece < vocabulary_size; ++piece)
+                sum[piece] += (own[piece] - normalizer) / static_cast<float>(ensemble.size());
+        }
         monitor.check();
     }
     return logits;
 }
 
-size_t state_bytes(const Network& network, const Request& request, const SearchOptions& options) {
+size_t state_bytes(const Ensemble& ensemble, const Request& request, const SearchOptions& options) {
     const std::vector<uint32_t>& source = request.source;
-    const size_t positions = network.architecture().source_positions(source.size());
+    const size_t positions = ensemble.architecture().source_positions(source.size());
     // Without earlier states, only those of the last position and of the current one.
-    const size_t states = network.reads_all_states() ? source.size() + 1 : 2;
+    const size_t states = ensemble.reads_all_states() ? source.size() + 1 : 2;
     size_t selected = 0;
-    if (options.shortlist && network.shortlist().present())
-        selected = network.shortlist().most_pieces(source) * network.base().output_matrix().bytes() /
-                   network.architecture().vocabulary_size;
-    return positions * network.source_state_size() + states * network.state_size() * beam_size(options, request) +
+    if (options.shortlist && ensemble.shortlist() != nullptr)
+        selected = ensemble.shortlist()->most_pieces(source) *
+                   ensemble.networks().front()->base().output_matrix().bytes() /
+                   ensemble.architecture().vocabulary_size;
+    return positions * ensemble.source_state_size() + states * ensemble.state_size() * beam_size(options, request) +
            selected;
 }
 

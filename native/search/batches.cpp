@@ -106,11 +106,11 @@ void check_source(std::span<const uint32_t> source, const Architecture& architec
         throw Error("a source is empty, and this model does not append the end of a sentence to it");
 }
 
-Batches::Batches(const Network& network, std::span<const Request> requests, const SearchOptions& options,
+Batches::Batches(const Ensemble& ensemble, std::span<const Request> requests, const SearchOptions& options,
                  size_t workers, bool divide)
     : order_(requests.size()) {
-    check(options, network.architecture());
-    for (const Request& request : requests) check_request(request, options, network.architecture());
+    check(options, ensemble.architecture());
+    for (const Request& request : requests) check_request(request, options, ensemble.architecture());
     std::iota(order_.begin(), order_.end(), 0u);
     std::stable_sort(order_.begin(), order_.end(), [&](uint32_t left, uint32_t right) {
         return requests[left].source.size() > requests[right].source.size();
@@ -118,12 +118,12 @@ Batches::Batches(const Network& network, std::span<const Request> requests, cons
     std::vector<Cost> costs;
     for (uint32_t sentence : order_) {
         const Request& request = requests[sentence];
-        costs.push_back({state_bytes(network, request, options), beam_size(options, request)});
+        costs.push_back({state_bytes(ensemble, request, options), beam_size(options, request)});
     }
     size_t most_rows = max_rows;
     if (options.batch_size > 0 && options.batch_size < max_rows / options.beam_size)
         most_rows = options.batch_size * options.beam_size;
-    ends_ = cut_by_limits(costs, most_rows, network.kernels().batch_rows);
+    ends_ = cut_by_limits(costs, most_rows, ensemble.kernels().batch_rows);
     // Every worker gets equally many batches, of about equal bytes.
     if (workers > 1 && (divide || ends_.size() > 1))
         ends_ = cut_evenly(costs, most_rows, round_up(ends_.size(), workers));

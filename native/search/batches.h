@@ -19,7 +19,7 @@ class Batches {
   public:
     // divide: whether what fits in one batch is divided among the workers, too. Throws Error if an option or a token id
     // is out of range.
-    Batches(const Network& network, std::span<const Request> requests, const SearchOptions& options, size_t workers,
+    Batches(const Ensemble& ensemble, std::span<const Request> requests, const SearchOptions& options, size_t workers,
             bool divide);
 
     size_t size() const { return ends_.size(); }

@@ -69,7 +69,7 @@ class Engine::Lease {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    Workspace* get() { return taken_.worker ? &taken_.worker->workspace : nullptr; }
+    EnsembleWorkspace* get() { return taken_.worker ? &taken_.worker->workspace : nullptr; }
 
   private:
     // Makes the workers idle again, also if the constructor of the lease throws.
@@ -81,7 +81,7 @@ class Engine::Lease {
             if (engine.team_.get() != &team) return;
             worker->workspace.reset();
             std::lock_guard lock(team.mutex);
-            worker->workspace.product.sharing = nullptr;
+            share_products(*worker, nullptr);
             for (std::unique_ptr<Worker>& each : sharing) team.idle_workers.push_back(std::move(each));
             team.idle_workers.push_back(std::move(worker));
             if (team.waiting > 0) team.worker_idle.notify_all();
@@ -103,11 +103,10 @@ class Engine::Lease {
     std::optional<CorePin> pin_;
 };
 
-Engine::Engine(const Kernels& kernels, const Description& description, const TensorSource& source, size_t workers,
-               unsigned activation_bits, const StoredShortlist& shortlist, bool pin_workers)
+Engine::Engine(Ensemble ensemble, size_t workers, bool pin_workers)
     : workers_(checked_workers(workers)),
       cores_(own_cores(pin_workers ? workers_ : 0)),
-      network_(kernels, description, source, activation_bits, shortlist),
+      ensemble_(std::move(ensemble)),
       team_(make_team()),
       fork_watcher_([this] { replace_team(); }) {}
 
@@ -115,7 +114,7 @@ std::unique_ptr<Engine::Team> Engine::make_team() const {
     auto team = std::make_unique<Team>();
     for (size_t i = 0; i < workers_; ++i) {
         std::optional<int> core = cores_.empty() ? std::nullopt : std::optional(cores_[i]);
-        team->idle_workers.push_back(std::make_unique<Worker>(Workspace(network_.state_size()), core));
+        team->idle_workers.push_back(std::make_unique<Worker>(ensemble_.make_workspace(), core));
     }
     return team;
 }
@@ -143,7 +142,7 @@ std::shared_ptr<Job> Engine::submit(std::vector<Request> requests, const SearchO
         std::lock_guard lock(team_->mutex);
         all_idle = team_->idle_workers.size() == workers_;
     }
-    return std::make_shared<Job>(network_, std::move(requests), options, workers_, all_idle);
+    return std::make_shared<Job>(ensemble_, std::move(requests), options, workers_, all_idle);
 }
 
 void Engine::check_process(const Job& job) const {
@@ -183,7 +182,7 @@ std::vector<std::vector<Translation>> Engine::finish(const std::shared_ptr<Job>&
                 checked_poll();
                 continue;
             }
-            job->run(network_, *lease.get(), checked_poll);
+            job->run(ensemble_, *lease.get(), checked_poll);
         }
         while (!job->wait()) checked_poll();
     } catch (...) {
@@ -195,17 +194,21 @@ std::vector<std::vector<Translation>> Engine::finish(const std::shared_ptr<Job>&
 
 std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std::vector<uint32_t>& target,
                                   const std::function<void()>& poll) {
-    check_source(source, network_.architecture());
-    check_tokens(target, network_.architecture().vocabulary_size);
+    check_source(source, ensemble_.architecture());
+    check_tokens(target, ensemble_.architecture().vocabulary_size);
     std::atomic<bool> cancelled = false;
     while (true) {
         Lease lease(*this, true);
         if (lease.get() != nullptr) {
             Monitor monitor(cancelled, poll);
-            return forced_logits(network_, *lease.get(), source, target, monitor);
+            return forced_logits(ensemble_, *lease.get(), source, target, monitor);
         }
         poll();
     }
+}
+
+void Engine::share_products(Worker& worker, ThreadPool* threads) {
+    for (Workspace& workspace : worker.workspace.each) workspace.product.sharing = threads;
 }
 
 std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
@@ -219,7 +222,7 @@ std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
         if (i < team_->thread_pool->workers() && team_->idle_workers[i]->core)
             keep_to_core(team_->thread_pool->thread(i), *team_->idle_workers[i]->core);
     }
-    worker.workspace.product.sharing = team_->thread_pool.get();
+    share_products(worker, team_->thread_pool.get());
     std::vector<std::unique_ptr<Worker>>& idle = team_->idle_workers;
     std::vector<std::unique_ptr<Worker>> others(std::move_iterator(idle.begin()), std::move_iterator(idle.end()));
     idle.clear();  // which keeps its memory: they can be put back without any
@@ -243,7 +246,7 @@ void Engine::help() {
             Lease lease(*this, job->parallel() && job->undivided());
             if (lease.get() == nullptr) continue;
             job->let_help(process_);  // before it takes a batch, as another thread may fork right after that
-            job->run(network_, *lease.get(), {});
+            job->run(ensemble_, *lease.get(), {});
         } catch (const std::exception&) {
             // There is too little memory, or the like: the thread that waits for the job does the rest.
             std::lock_guard lock(team_->mutex);

@@ -1,5 +1,6 @@
-// A network and the workers that run it. A thread that waits for a job works on it, so that one worker needs no extra
-// thread. `workers` - 1 helper threads take batches, too, and at most `workers` threads compute at once.
+// An ensemble, mostly of one network, and the workers that run it. A thread that waits for a job works on it, so that
+// one worker needs no extra thread. `workers` - 1 helper threads take batches, too, and at most `workers` threads
+// compute at once.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "model/network.h"
+#include "model/ensemble.h"
 #include "model/runtime/thread_pool.h"
 #include "search/fork_watcher.h"
 #include "search/job.h"
@@ -22,13 +23,12 @@ namespace pocketmt {
 class Engine {
   public:
     // pin_workers: each worker computes on a separate core; throws Error if there are too few.
-    Engine(const Kernels& kernels, const Description& description, const TensorSource& source, size_t workers,
-           unsigned activation_bits, const StoredShortlist& shortlist = {}, bool pin_workers = false);
+    Engine(Ensemble ensemble, size_t workers, bool pin_workers = false);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    const Network& network() const { return network_; }
+    const Ensemble& ensemble() const { return ensemble_; }
 
     // Returns a job, on which work begins with `begin` or `finish`. A small one is divided only if all workers are
     // idle: several jobs of one worker each take less time than several that share all workers.
@@ -46,13 +46,14 @@ class Engine {
   private:
     // The buffers of a computing thread, and its core if pinned.
     struct Worker {
-        Workspace workspace;
+        EnsembleWorkspace workspace;
         std::optional<int> core;
     };
     class Lease;
 
     void check_process(const Job& job) const;
     void help();
+    static void share_products(Worker& worker, ThreadPool* threads);
     // Lets the thread pool share the worker's products, if all other workers are idle; returns these, which must not
     // compute meanwhile.
     std::vector<std::unique_ptr<Worker>> share(Worker& worker);
@@ -76,7 +77,7 @@ class Engine {
 
     const size_t workers_;
     const std::vector<int> cores_;  // of pinned workers
-    const Network network_;
+    const Ensemble ensemble_;
     std::unique_ptr<Team> team_;
     size_t process_ = 1;  // and one more in each fork
     const ForkWatcher fork_watcher_;

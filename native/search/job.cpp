@@ -8,25 +8,25 @@
 
 namespace pocketmt {
 
-Job::Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers,
+Job::Job(const Ensemble& ensemble, std::vector<Request> requests, const SearchOptions& options, size_t workers,
          bool all_idle)
     : requests_(std::move(requests)),
       options_(options),
-      batches_(network, requests_, options_, options.parallel ? workers : 1, all_idle),
+      batches_(ensemble, requests_, options_, options.parallel ? workers : 1, all_idle),
       results_(requests_.size()),
       batches_left_(batches_.size()) {}
 
-void Job::run(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
+void Job::run(const Ensemble& ensemble, EnsembleWorkspace& workspace, const std::function<void()>& poll) {
     if (!options_.parallel && has_owner_.exchange(true)) return;
-    while (run_next(network, workspace, poll)) {
+    while (run_next(ensemble, workspace, poll)) {
     }
 }
 
-bool Job::run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
+bool Job::run_next(const Ensemble& ensemble, EnsembleWorkspace& workspace, const std::function<void()>& poll) {
     size_t batch = next_batch_.fetch_add(1);
     if (batch >= batches_.size()) return false;
     try {
-        translate(network, workspace, poll, batch);
+        translate(ensemble, workspace, poll, batch);
         workspace.reset();
     } catch (...) {
         // Stored before the others are cancelled, so that their Cancelled does not replace it.
@@ -39,13 +39,14 @@ bool Job::run_next(const Network& network, Workspace& workspace, const std::func
     return true;
 }
 
-void Job::translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch) {
+void Job::translate(const Ensemble& ensemble, EnsembleWorkspace& workspace, const std::function<void()>& poll,
+                    size_t batch) {
     Monitor monitor(cancelled_, poll);
     monitor.check();
     const std::span<const uint32_t> sentences = batches_[batch];
     std::vector<const Request*> requests;
     for (uint32_t sentence : sentences) requests.push_back(&requests_[sentence]);
-    auto translations = translate_batch(network, workspace, requests, options_, monitor);
+    auto translations = translate_batch(ensemble, workspace, requests, options_, monitor);
     for (size_t i = 0; i < sentences.size(); ++i) results_[sentences[i]] = std::move(translations[i]);
 }
 

@@ -16,11 +16,11 @@ namespace pocketmt {
 class Job {
   public:
     // all_idle: whether the workers have nothing else to do. Throws Error if an option or a token id is out of range.
-    Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers,
+    Job(const Ensemble& ensemble, std::vector<Request> requests, const SearchOptions& options, size_t workers,
         bool all_idle);
 
     // Translates the batches that no thread has taken; of a job that is not parallel, the first thread takes all.
-    void run(const Network& network, Workspace& workspace, const std::function<void()>& poll);
+    void run(const Ensemble& ensemble, EnsembleWorkspace& workspace, const std::function<void()>& poll);
     // Whether nothing is left for further threads.
     bool all_taken() const {
         return next_batch_.load() >= batches_.size() || (!options_.parallel && has_owner_.load());
@@ -43,8 +43,9 @@ class Job {
 
   private:
     // Translates the next batch; false if none is left.
-    bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
-    void translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch);
+    bool run_next(const Ensemble& ensemble, EnsembleWorkspace& workspace, const std::function<void()>& poll);
+    void translate(const Ensemble& ensemble, EnsembleWorkspace& workspace, const std::function<void()>& poll,
+                   size_t batch);
 
     std::vector<Request> requests_;
     SearchOptions options_;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/network.h"
+#include "model/description/architecture.h"
 #include "search/pieces/suppressed_texts.h"
 
 namespace pocketmt {

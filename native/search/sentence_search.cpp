@@ -37,7 +37,7 @@ size_t beam_size(const SearchOptions& options, const Request& request) {
     return std::min(max_beam_size, options.beam_size + count_pieces(request.terms));
 }
 
-SentenceSearch::SentenceSearch(const Network& network, const SearchOptions& options, const Request& request,
+SentenceSearch::SentenceSearch(const Ensemble& ensemble, const SearchOptions& options, const Request& request,
                                const CrossAttentionCache& cache)
     : options_(&options),
       request_(&request),
@@ -46,9 +46,9 @@ SentenceSearch::SentenceSearch(const Network& network, const SearchOptions& opti
       term_pieces_(count_pieces(request.terms)),
       limit_(length_limit(options, request)),
       cross_attention_cache_(&cache),
-      first_token_(network.architecture().first_decoder_input),
-      eos_(network.architecture().special_ids.eos),
-      reads_all_states_(network.reads_all_states()),
+      first_token_(ensemble.architecture().first_decoder_input),
+      eos_(ensemble.architecture().special_ids.eos),
+      reads_all_states_(ensemble.reads_all_states()),
       live_count_(options.sampling ? options.beam_size : 1),
       live_(live_count_) {
     if (has_terms()) live_[0].terms = TermProgress(request.terms);

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "model/network.h"
+#include "model/ensemble.h"
 #include "search/options.h"
 #include "search/pieces/constraints.h"
 #include "search/terms.h"
@@ -48,8 +48,8 @@ size_t beam_size(const SearchOptions& options, const Request& request);
 
 class SentenceSearch {
   public:
-    // `request` must live as long as this object.
-    SentenceSearch(const Network& network, const SearchOptions& options, const Request& request,
+    // `request` and `cache`, with those of further networks after it, must live as long as this object.
+    SentenceSearch(const Ensemble& ensemble, const SearchOptions& options, const Request& request,
                    const CrossAttentionCache& cache);
 
     bool done() const { return live_count_ == 0; }

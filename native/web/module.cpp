@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "model/network.h"
+#include "model/ensemble.h"
 #include "model/runtime/error.h"
 #include "search/batches.h"
 #include "web/description.h"
@@ -20,12 +20,13 @@ namespace pocketmt::web {
 namespace {
 
 struct Model {
-    Network network;
-    Workspace workspace;
+    Ensemble ensemble;
+    EnsembleWorkspace workspace;
 
     Model(const Description& description, const TensorSource& source, unsigned activation_bits,
           const StoredShortlist& shortlist)
-        : network(best_kernels(), description, source, activation_bits, shortlist), workspace(network.state_size()) {}
+        : ensemble({std::make_shared<Network>(best_kernels(), description, source, activation_bits, shortlist)}),
+          workspace(ensemble.make_workspace()) {}
 };
 
 // Sentences that are translated batch by batch, so that the host can do other work in between.
@@ -37,10 +38,10 @@ struct Work {
     std::vector<std::vector<uint32_t>> translations;
     std::vector<uint32_t> result;
 
-    Work(const Network& network, std::vector<Request> given, const SearchOptions& chosen)
+    Work(const Ensemble& ensemble, std::vector<Request> given, const SearchOptions& chosen)
         : requests(std::move(given)),
           options(chosen),
-          batches(network, requests, options, 1, false),
+          batches(ensemble, requests, options, 1, false),
           translations(requests.size()) {}
 };
 
@@ -120,7 +121,7 @@ __attribute__((export_name("submit"))) size_t submit(const uint32_t* words, size
     options.shortlist = shortlist != 0;
     options.scores = false;
     options.batch_size = batch_size;
-    work = std::make_unique<Work>(model->network, read_requests(words, count), options);
+    work = std::make_unique<Work>(model->ensemble, read_requests(words, count), options);
     return work->batches.size();
 }
 
@@ -131,7 +132,7 @@ __attribute__((export_name("translate_batch"))) size_t translate_next() {
     for (const uint32_t sentence : sentences) requests.push_back(&work->requests[sentence]);
     const std::atomic<bool> cancelled = false;
     Monitor monitor(cancelled, {});
-    auto translations = translate_batch(model->network, model->workspace, requests, work->options, monitor);
+    auto translations = translate_batch(model->ensemble, model->workspace, requests, work->options, monitor);
     for (size_t i = 0; i < sentences.size(); ++i)
         work->translations[sentences[i]] = std::move(translations[i].front().tokens);
     model->workspace.reset();

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from pocketmt.engine import Translator
+
 from .conftest import SOURCES, Run, command_line
 
 HOSTILE = [
@@ -343,3 +345,22 @@ def test_a_binary_file_is_bounded(pocketmt: Run, random_model: Path) -> None:
     assert answer.returncode == 0
     assert answer.stdout.count(b"\n") == noise.count(b"\n") + (not noise.endswith(b"\n"))
     assert answer.stderr.count(b"\n") < 20
+
+
+def test_several_models_translate_together(pocketmt: Run, random_model: Path, another_model: Path) -> None:
+    def translated(*models: Path) -> bytes:
+        options = (part for model in models for part in ("--model", model))
+        answer = pocketmt("translate", *options, stdin="\n".join(SOURCES).encode())
+        assert answer.returncode == 0, answer.stderr
+        return answer.stdout
+
+    together = translated(random_model, another_model)
+    assert together.count(b"\n") == len(SOURCES)
+    assert together == Translator([random_model, another_model]).translate_text("\n".join(SOURCES) + "\n").encode()
+    assert together not in (translated(random_model), translated(another_model))
+
+
+def test_models_of_other_vocabularies_are_refused(pocketmt: Run, random_model: Path) -> None:
+    answer = pocketmt("translate", "-m", "everyday-en-de", "-m", random_model, stdin=b"a red house\n")
+    assert (answer.returncode, answer.stdout) == (1, b"")
+    assert b"its vocabulary is not that of" in answer.stderr

@@ -21,7 +21,7 @@ def test_the_file_of_the_model_is_named_and_not_left(
 ) -> None:
     model = resolve_model("captions-en-de").read_bytes()
     works: dict[str, Work] = {
-        "translation": TranslationWork(model, SEARCH, {}, check=False),
+        "translation": TranslationWork([model], SEARCH, {}, check=False),
         "teacher": TeacherWork(("captions-en-de",), model, 1, 1, "cpu", None),
     }
     monkeypatch.setattr(tempfile, "tempdir", str(small_disk))

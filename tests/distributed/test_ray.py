@@ -162,7 +162,7 @@ def test_a_node_without_room_for_the_model_is_named_with_the_file(
     choices = {"longest_sentence": 1000, "device": "cpu", "precision": None, "instruction_set": None}
     search = SearchChoices({"beam_size": 1}, 1, scores=False, alignment=False, as_json=False, token_scores=False)
     model = resolve_model("captions-en-de")
-    work = TranslationWithFullDisk(model.read_bytes(), search, choices, False, full_node=full, disk=str(small_disk))
+    work = TranslationWithFullDisk([model.read_bytes()], search, choices, False, full_node=full, disk=str(small_disk))
     deadline = time.monotonic() + PATIENCE
     read: list[str] = []
 

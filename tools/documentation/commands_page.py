@@ -54,6 +54,8 @@ def _option(option: click.Option) -> tuple[str, str, str]:
     context = click.Context(click.Command("none"))
     value = "" if option.is_flag or option.count else f" {_value(option, context)}"
     default = option.get_default(context) if option.show_default else None
+    if isinstance(default, list):  # Of an option that may be repeated.
+        default = " ".join(default)
     shown = NO_DEFAULT if option.required else "" if default is None else f"`{default}`"
     meaning = _plain(option.help or "")
     if isinstance(option.type, click.Choice):

@@ -23,6 +23,7 @@ struct SpecialIds {
     std::optional<uint32_t> pad, bos;  // none: the vocabulary has no such piece
     uint32_t eos, unk;
 
+    bool operator==(const SpecialIds&) const = default;
     bool contain(uint32_t piece) const { return piece == pad || piece == bos || piece == eos || piece == unk; }
 };
 

@@ -6,7 +6,6 @@ namespace pocketmt {
 
 namespace {
 
-constexpr size_t kept_bytes = size_t{16} << 20;  // of each buffer, between batches
 constexpr size_t kept_selections = 4;
 
 }  // namespace
@@ -24,7 +23,6 @@ void Workspace::reset() {
     column_sums.trim(kept_bytes);
     product.trim(kept_bytes);
     if (positions.capacity() * sizeof(float) > kept_bytes) positions = std::vector<float>();
-    states.reset(kept_bytes);
 }
 
 }  // namespace pocketmt

@@ -5,16 +5,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/layers/decoder_state.h"
 #include "model/runtime/buffer.h"
 #include "model/weights/activations.h"
 
 namespace pocketmt {
 
-struct Workspace {
-    // state_size: bytes of a decoder state.
-    explicit Workspace(size_t state_size) : states(state_size) {}
+constexpr size_t kept_bytes = size_t{16} << 20;  // of each buffer, between batches
 
+struct Workspace {
     // Called after each batch; frees buffers that a batch of unusual size made large.
     void reset();
 
@@ -43,7 +41,6 @@ struct Workspace {
     Buffer<const int8_t*> value_codes;
     Buffer<int8_t> weight_codes;
     Buffer<int32_t> column_sums;
-    StatePool states;
 };
 
 }  // namespace pocketmt

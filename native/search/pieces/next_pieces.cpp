@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "model/runtime/error.h"
@@ -47,22 +48,36 @@ void apply(const RowRules& rules, double repetition_penalty, size_t first, float
     for_each(rules.banned, first, logits, count, exclude);
 }
 
+// Makes the first of `logits` the mean of all, for `count` outputs from `first` on.
+void average(std::span<float* const> logits, size_t first, size_t count) {
+    const float factor = 1.0f / static_cast<float>(logits.size());
+    float* mean = logits[0] + first;
+    for (size_t network = 1; network < logits.size(); ++network)
+        std::transform(mean, mean + count, logits[network] + first, mean, std::plus<float>());
+    for (size_t i = 0; i < count; ++i) mean[i] *= factor;
+}
+
 }  // namespace
 
-NextPieces::NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options, size_t most)
-    : network_(network), workspace_(workspace), most_(most), repetition_penalty_(options.repetition_penalty) {
+NextPieces::NextPieces(const Ensemble& ensemble, EnsembleWorkspace& workspace, const SearchOptions& options,
+                       size_t most)
+    : ensemble_(ensemble),
+      workspace_(workspace),
+      most_(most),
+      repetition_penalty_(options.repetition_penalty),
+      logits_(ensemble.size()),
+      row_logits_(ensemble.size()) {
     if (options.sampling) sampler_.emplace(*options.sampling);
 }
 
-void NextPieces::find(const PieceChoice& choice, const float* decoded, std::span<const AskedRow> rows) {
-    const OutputLayer layer = choice.layer();
+void NextPieces::find(const PieceChoice& choice, size_t first, std::span<const AskedRow> rows) {
     choice_ = &choice;
-    const size_t d = network_.architecture().model_dimension, size = layer.matrix.rows();
+    const size_t size = layer(0).matrix.rows();
     slices_ = (size + slice_outputs - 1) / slice_outputs;
     rows_ = rows;
     outputs_.resize(rows.size() * most_);
     values_.assign(rows.size() * most_, never);
-    slice_normalizers_.resize(rows.size() * slices_);
+    slice_normalizers_.resize(rows.size() * ensemble_.size() * slices_);
     normalizers_.resize(rows.size());
     asked_values_.resize(std::max(asked_values_.size(), rows.size()));
     for (size_t row = 0; row < rows.size(); ++row) {
@@ -70,29 +85,42 @@ void NextPieces::find(const PieceChoice& choice, const float* decoded, std::span
     }
     // A few rows are computed at once: slices would not be faster.
     // A piece is drawn among all at once.
-    const bool sliced = !sampler_ && layer.matrix.splittable() && rows.size() * size > slice_rows * slice_outputs;
+    bool sliced = !sampler_ && rows.size() * size > slice_rows * slice_outputs;
+    for (size_t network = 0; network < ensemble_.size(); ++network) sliced &= layer(network).matrix.splittable();
     const size_t most_rows = sliced ? slice_rows : std::max<size_t>(1, whole_logits / size);
-    for (size_t first = 0; first < rows.size(); first += most_rows) {
-        const size_t count = std::min(most_rows, rows.size() - first);
-        Activations activations = network_.base().output_activations(workspace_, decoded + first * d, count);
-        find_chunk(layer, activations, first, sliced ? slice_outputs : size);
-    }
+    for (size_t row = 0; row < rows.size(); row += most_rows)
+        find_chunk(first, row, std::min(most_rows, rows.size() - row), sliced ? slice_outputs : size);
     for (size_t row = 0; row < rows.size(); ++row) finish(row);
 }
 
-// width: outputs computed at a time.
-void NextPieces::find_chunk(const OutputLayer& layer, Activations& activations, size_t first_row, size_t width) {
-    const size_t size = layer.matrix.rows(), stride = round_up(width, buffer_alignment / sizeof(float));
-    float* logits = workspace_.logits.ensure(activations.count() * stride);
+OutputLayer NextPieces::layer(size_t network) const {
+    return network == 0 ? choice_->layer() : ensemble_.networks()[network]->base().output_layer();
+}
+
+void NextPieces::find_chunk(size_t skipped, size_t first_row, size_t count, size_t width) {
+    const size_t size = layer(0).matrix.rows(), stride = round_up(width, buffer_alignment / sizeof(float));
+    chunk_.clear();
+    for (size_t network = 0; network < ensemble_.size(); ++network) {
+        const NetworkBase& base = ensemble_.networks()[network]->base();
+        const float* decoded = workspace_.decoded[network] + (skipped + first_row) * base.architecture.model_dimension;
+        chunk_.push_back(base.output_activations(workspace_.each[network], decoded, count));
+        logits_[network] = workspace_.each[network].logits.ensure(count * stride);
+    }
     for (size_t first = 0; first < size; first += width) {
         const size_t last = std::min(first + width, size);
-        if (width == size) {
-            layer.matrix.multiply(activations, {layer.bias}, logits, stride);
-        } else {
-            layer.matrix.multiply_part(activations, {layer.bias}, {logits, stride, first, last});
+        for (size_t network = 0; network < ensemble_.size(); ++network) {
+            const OutputLayer output = layer(network);
+            if (width == size) {
+                output.matrix.multiply(chunk_[network], {output.bias}, logits_[network], stride);
+            } else {
+                output.matrix.multiply_part(chunk_[network], {output.bias}, {logits_[network], stride, first, last});
+            }
         }
-        for (size_t row = 0; row < activations.count(); ++row)
-            search_slices(first_row + row, first, logits + row * stride, last - first);
+        for (size_t row = 0; row < count; ++row) {
+            for (size_t network = 0; network < ensemble_.size(); ++network)
+                row_logits_[network] = logits_[network] + row * stride;
+            search_slices(first_row + row, first, row_logits_, last - first);
+        }
     }
 }
 
@@ -110,30 +138,31 @@ void NextPieces::mask(size_t row, size_t first_output, float* logits, size_t cou
 }
 
 // Slices do not depend on how many outputs were computed at a time, so sums are the same bit for bit.
-void NextPieces::search_slices(size_t row, size_t first_output, float* logits, size_t count) {
-    const VectorFunctions& vector = network_.kernels().vector;
-    mask(row, first_output, logits, count);
+void NextPieces::search_slices(size_t row, size_t first_output, std::span<float* const> logits, size_t count) {
+    const VectorFunctions& vector = ensemble_.kernels().vector;
     const RowRules* rules = rows_[row].rules;
-    if (rules != nullptr) {
-        apply(*rules, repetition_penalty_, first_output, logits, count);
-        keep_asked(*rules, first_output, logits, count, asked_values_[row]);
+    for (float* each : logits) {
+        mask(row, first_output, each, count);
+        if (rules != nullptr) apply(*rules, repetition_penalty_, first_output, each, count);
     }
     const bool chosen = rules != nullptr && (rules->forced || sampler_);
     for (size_t first = 0; first < count; first += slice_outputs) {
         const size_t size = std::min(slice_outputs, count - first), output = first_output + first;
-        if (rows_[row].scores) {
-            slice_normalizers_[row * slices_ + output / slice_outputs] = vector.log_sum_exp(logits + first, size);
+        for (size_t network = 0; rows_[row].scores && network < logits.size(); ++network) {
+            slice_normalizer(row, network, output / slice_outputs) = vector.log_sum_exp(logits[network] + first, size);
         }
+        float* mean = logits[0] + first;
+        if (logits.size() > 1) average(logits, first, size);
         if (chosen) continue;
-        vector.top_k(logits + first, size, static_cast<uint32_t>(output), rows_[row].wanted,
-                     outputs_.data() + row * most_, values_.data() + row * most_);
+        vector.top_k(mean, size, static_cast<uint32_t>(output), rows_[row].wanted, outputs_.data() + row * most_,
+                     values_.data() + row * most_);
         // Rules may leave no piece: then all logits are -inf. NaN is not found either.
         const bool found_none = rules != nullptr && values_[row * most_] == never;
-        if (found_none &&
-            std::any_of(logits + first, logits + first + size, [](float each) { return std::isnan(each); }))
+        if (found_none && std::any_of(mean, mean + size, [](float each) { return std::isnan(each); }))
             throw Error(not_finite);
     }
-    if (chosen) choose(row, first_output, logits, count);
+    if (rules != nullptr) keep_asked(*rules, first_output, logits[0], count, asked_values_[row]);
+    if (chosen) choose(row, first_output, logits[0], count);
 }
 
 void NextPieces::choose(size_t row, size_t first_output, const float* logits, size_t count) {
@@ -153,7 +182,12 @@ void NextPieces::choose(size_t row, size_t first_output, const float* logits, si
 
 void NextPieces::finish(size_t row) {
     const bool scores = rows_[row].scores;
-    if (scores) normalizers_[row] = network_.kernels().vector.log_sum_exp(&slice_normalizers_[row * slices_], slices_);
+    if (scores) {
+        float sum = 0.0f;
+        for (size_t network = 0; network < ensemble_.size(); ++network)
+            sum += ensemble_.kernels().vector.log_sum_exp(&slice_normalizer(row, network, 0), slices_);
+        normalizers_[row] = sum / static_cast<float>(ensemble_.size());
+    }
     // Rules may leave no piece.
     if (rows_[row].rules != nullptr && values_[row * most_] == never) return;
     if (!std::isfinite(scores ? normalizers_[row] : values_[row * most_])) throw Error(not_finite);

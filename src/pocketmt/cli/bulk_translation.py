@@ -1,8 +1,7 @@
 """Translation of a text on a cluster: the work of each worker, and the shards that are written."""
 
 import hashlib
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,6 @@ from pocketmt.cli.streams import open_input, read_chunks, warn
 from pocketmt.distributed.blocks import Block, Result
 from pocketmt.distributed.bulk import output_lock, run_to_shards
 from pocketmt.distributed.ray_pool import Cluster
-from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
 from pocketmt.engine.devices import LINES_AT_ONCE
 from pocketmt.progress import ProgressLine
@@ -33,33 +31,34 @@ class TranslationWork:
     """Translates blocks with one engine.
 
     Attributes:
-        model: content of the model file, so that nodes need no common disk.
+        models: contents of the model files, so that nodes need no common disk.
         search: what is written of each line.
         choices: arguments of `Translator`; the cluster sets the number of workers.
         check: whether translations are checked.
     """
 
-    model: bytes
+    models: Sequence[bytes]
     search: SearchChoices
     choices: dict[str, Any]
     check: bool
 
     @classmethod
     def of(
-        cls, model: str | os.PathLike[str], search: SearchChoices, choices: dict[str, Any], check: bool
+        cls, models: Sequence[Path], search: SearchChoices, choices: dict[str, Any], check: bool
     ) -> "TranslationWork":
-        """Read the model file, or the bundled model of this name; raises ModelFileError as `resolve_model` does."""
-        return cls(resolve_model(model).read_bytes(), search, choices, check)
+        """Read the model files."""
+        return cls([model.read_bytes() for model in models], search, choices, check)
 
     def start(self, threads: int) -> Callable[[Block], Result]:
         """Load the engine with a number of threads; OSError with the path if the disk is full."""
         from pocketmt.engine import Translator
 
         with TemporaryDirectory(prefix="pocketmt-") as folder:  # The engine keeps the file mapped after it is removed.
-            file = Path(folder) / "model.pocketmt"
-            with naming(file):
-                file.write_bytes(self.model)
-            translator = Translator(file, **{**self.choices, "workers": threads})
+            files = [Path(folder) / f"model{number}.pocketmt" for number in range(1, len(self.models) + 1)]
+            for file, content in zip(files, self.models, strict=True):
+                with naming(file):
+                    file.write_bytes(content)
+            translator = Translator(files, **{**self.choices, "workers": threads})
         return partial(self.translate, translator)
 
     def translate(self, translator: "Translator", block: Block) -> Result:
@@ -118,7 +117,7 @@ def _settings(work: TranslationWork) -> dict[str, object]:
     options = {name: value for name, value in sorted(search.options.items()) if name != "batch_size"}
     written = [search.n_best, search.scores, search.alignment, search.as_json, search.token_scores]
     return {
-        "model": hashlib.sha256(work.model).hexdigest(),
+        "model": "+".join(hashlib.sha256(model).hexdigest() for model in work.models),
         "search": options,
         "format": written,
         "longest sentence": work.choices["longest_sentence"],

@@ -38,9 +38,12 @@ class TextCommand(click.Command):
 @click.option(
     "--model",
     "-m",
-    default=DEFAULT_MODEL,
+    "models",
+    multiple=True,
+    default=[DEFAULT_MODEL],
     show_default=True,
-    help="A model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads.",
+    help="A model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. May be "
+    "repeated: models with one vocabulary are an ensemble.",
 )
 @click.option(
     "--input",
@@ -77,7 +80,7 @@ class TextCommand(click.Command):
 @translator_options
 @cluster_options
 def translate(
-    model: str,
+    models: tuple[str, ...],
     input_path: Path | str | None,
     output_path: Path | str | None,
     records: RecordOptions,
@@ -115,8 +118,8 @@ def translate(
     from pocketmt.packing.model_path import model_path
 
     format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
-    check_replaces_nothing([output_path], [model, input_path, search.terms_file])
-    model_file = model_path(model)
+    check_replaces_nothing([output_path], [*models, input_path, search.terms_file])
+    model_files = [*map(model_path, models)]
     translator_choices["longest_sentence"] = longest_sentence
     cluster = on_cluster.cluster(
         given_workers(translator_choices["workers"]), format_name, output_path, translator_choices["device"]
@@ -124,11 +127,11 @@ def translate(
     if cluster is not None:
         from pocketmt.cli.bulk_translation import TranslationWork, translate_on_cluster
 
-        work = TranslationWork.of(model_file, search, translator_choices, check)
+        work = TranslationWork.of(model_files, search, translator_choices, check)
         translate_on_cluster(cluster, work, input_path, output_path, on_cluster.lines)
         return
     _translate(
-        Translator(model_file, **translator_choices), input_path, output_path, records, format_name, search, check
+        Translator(model_files, **translator_choices), input_path, output_path, records, format_name, search, check
     )
 
 

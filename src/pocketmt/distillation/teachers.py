@@ -1,30 +1,19 @@
-"""Teachers for distillation: a single model, run by the engine or on a GPU, or an ensemble, run by PyTorch."""
+"""Teachers for distillation: a model or an ensemble, run by the engine or on a GPU."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import sacrebleu
-import torch
 
 from pocketmt.cores import available_cores
-from pocketmt.decoding.decoder import Decoder
-from pocketmt.decoding.requests import SearchSettings, plain_requests
-from pocketmt.engine import Hypothesis
-from pocketmt.engine.devices import AUTOMATIC, NATIVE, choose_device, lines_at_once
-from pocketmt.engine.languages import ModelLanguages
-from pocketmt.engine.line_parts import DividedLine, LineDivider
-from pocketmt.engine.translator import LONGEST_SEGMENT, LONGEST_SENTENCE
+from pocketmt.engine import Hypothesis, Translator
+from pocketmt.engine.devices import AUTOMATIC, choose_device, lines_at_once
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.model_file.manifest import DEFAULT_UNIT
-from pocketmt.models.network import TranslationNetwork
-from pocketmt.models.search import Hypothesis as TokenHypothesis
 from pocketmt.packing.model_source import AnyModel, text_precision
-from pocketmt.text.vocabulary import Vocabulary
 
-PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
+PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a single run as a file, in the folder of the distillation.
 # The n best translations of each line.
 _Translate = Callable[[Sequence[str], int], list[list[Hypothesis]]]
 
@@ -56,16 +45,16 @@ class Teachers:
         precision: str | None = None,
         same_device: bool = True,
     ) -> None:
-        """Read the teachers. The engine or the networks are loaded with the first translation.
+        """Read the teachers. They are loaded with the first translation.
 
         Args:
             names: names of the models, which `AnyModel` opens.
-            folder: folder for a model file of a run's model.
+            folder: folder for model files of runs' models.
             beam_size: number of hypotheses of the search.
             n_best: number of translations among which `translate` chooses by reference; without references, it takes
                 the best.
             workers: number of threads; None: the number of cores of this process.
-            device: see `Translator`; an ensemble runs in PyTorch on any device.
+            device: see `Translator`.
             precision: see `Translator`; None: float16 on a GPU, else float32.
             same_device: see the class.
 
@@ -120,7 +109,7 @@ class Teachers:
         return [most_similar(hypotheses, reference) for hypotheses, reference in zip(found, references, strict=True)]
 
     def load(self) -> None:
-        """Load the engine or the networks, if they are not loaded yet."""
+        """Load the models, if they are not loaded yet."""
         if self._translate is None:
             self._translate = self._load()
 
@@ -129,63 +118,14 @@ class Teachers:
         return self.models[0].file(self._folder / PACKED_TEACHER) if len(self.models) == 1 else None
 
     def _load(self) -> _Translate:
-        if len(self.models) == 1:
-            packed = self._folder / PACKED_TEACHER
-            translator = self.models[0].translator(packed, self._workers, self.device, self.precision)
-            return partial(translator.translate_n_best, beam_size=self.beam_size, protect=False, check=False)
-        torch.set_num_threads(self._workers)
-        defaults = self.languages["source"], self.languages["target"]
-        languages = ModelLanguages(defaults, None, self.vocabularies)
-        divider = LineDivider(
-            self.vocabularies.source,
-            languages,
-            longest_segment=LONGEST_SEGMENT,
-            longest_sentence=LONGEST_SENTENCE,
-        )
-        chosen = languages.choose(None, None)
-        divide = partial(divider.divide, languages=chosen, split=self.models[0].unit == DEFAULT_UNIT)
-        device = "torch-cpu" if self.device == NATIVE else self.device
-        networks = [model.network(device, self.precision or text_precision(device)) for model in self.models]
-        ensemble = Ensemble(networks, self.vocabularies.target, divide)
-        return partial(ensemble.translate_n_best, beam_size=self.beam_size)
-
-
-class Ensemble:
-    """Several networks that translate together: each step of the search uses the mean of their log-probabilities."""
-
-    def __init__(
-        self,
-        networks: Sequence[TranslationNetwork],
-        vocabulary: Vocabulary,
-        divide: Callable[[str], DividedLine],
-    ) -> None:
-        """Take networks in evaluation mode, which may differ in size, their target vocabulary, and a line divider."""
-        self._vocabulary = vocabulary
-        self._divide = divide
-        self._decoder = Decoder(networks)
-
-    def translate_n_best(self, lines: Sequence[str], n_best: int, *, beam_size: int) -> list[list[Hypothesis]]:
-        """Return up to `n_best` translations of each line, best first, as `Translator.translate_n_best` does."""
-        divided = [self._divide(line) for line in lines]
-        sources = [ids for line in divided for ids in line.sentences]
-        found = iter(self._decoder.translate(plain_requests(sources), SearchSettings(beam_size)))
-        return [self._joined(line, list(islice(found, len(line.sentences))), n_best) for line in divided]
-
-    def _joined(
-        self, line: DividedLine, sentences: Sequence[Sequence[TokenHypothesis]], n_best: int
-    ) -> list[Hypothesis]:
-        """Join the i-th translations of a line's sentences; a line without words has one translation, itself."""
-        if not sentences:
-            return [Hypothesis(line.join([]), 0.0)]
-        return [
-            Hypothesis(
-                line.join(self._text(part.ids) for part in parts), sum(part.score for part in parts) / len(parts)
-            )
-            for parts in islice(zip(*sentences, strict=False), n_best)
+        several = len(self.models) > 1
+        files = [
+            model.file(self._folder / (f"teacher{number}.pocketmt" if several else PACKED_TEACHER))
+            for number, model in enumerate(self.models, start=1)
         ]
-
-    def _text(self, ids: Sequence[int]) -> str:
-        return " ".join(self._vocabulary.decode(ids).splitlines())
+        precision = self.precision or text_precision(self.device)
+        translator = Translator(files, workers=self._workers, device=self.device, precision=precision)
+        return partial(translator.translate_n_best, beam_size=self.beam_size, protect=False, check=False)
 
 
 def most_similar(hypotheses: Sequence[Hypothesis], reference: str) -> str:

@@ -140,6 +140,13 @@ class Model:
         shortlist: Buffer | None = None,
         frequent_pieces: int = ...,
     ) -> None: ...
+    @staticmethod
+    def ensemble(models: Sequence[Model], *, workers: int, pin_workers: bool = ...) -> Model:
+        """Return a model that translates by the mean of the log-probabilities of several, without shortlists.
+
+        It shares the weights of the models. Raises EngineError if they differ in vocabulary or special pieces.
+        """
+
     @property
     def instruction_set(self) -> str:
         """Name of the instruction set in use."""
@@ -161,4 +168,7 @@ class Model:
         """Each source's (ids, score), best first."""
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> bytes:
-        """Return teacher-forced logits after bos and each id of `target`, float32 [len(target) + 1, V]."""
+        """Return teacher-forced logits after bos and each id of `target`, float32 [len(target) + 1, V].
+
+        Those of an ensemble are the means of log-probabilities.
+        """

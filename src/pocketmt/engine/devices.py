@@ -48,6 +48,11 @@ class TranslationModel(Protocol):
         """Name of what computes."""
         ...
 
+    @staticmethod
+    def ensemble(models: Sequence[Any], *, workers: int, pin_workers: bool = ...) -> "TranslationModel":
+        """Return a model that translates by the mean of the log-probabilities of several on this device."""
+        ...
+
     def submit(
         self,
         sources: Sequence[Sequence[int]],
@@ -93,7 +98,7 @@ def load_on_device(
         ModelFileError: the file is broken.
     """
     module = _pytorch(device)
-    return module.DeviceModel(str(path), device, precision, workers), module.DeviceModel.make_options
+    return module.DeviceModel.load(str(path), device, precision, workers), module.DeviceModel.make_options
 
 
 def lines_at_once(device: str) -> int:

@@ -1,6 +1,7 @@
 """Loading of model files: a native model and its vocabularies."""
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,7 +27,7 @@ CHECKED_WHILE_PACKING: Final = 8 << 20
 
 
 class LoadedModel(NamedTuple):
-    """A model on its device, and what belongs to it."""
+    """A model or an ensemble on its device, and what belongs to it."""
 
     model: TranslationModel
     make_options: MakeOptions
@@ -79,6 +80,40 @@ def load_model(
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
         return LoadedModel(model, make_options, vocabularies, languages, file.manifest)
+
+
+def load_models(
+    paths: Sequence[Path],
+    workers: int,
+    pin_workers: bool,
+    instruction_set: str | None,
+    *,
+    device: str = NATIVE,
+    precision: str | None = None,
+) -> LoadedModel:
+    """Load a model file, or several that translate together, with the manifest of the first.
+
+    Raises EngineError if they differ in vocabulary or languages, and as `load_model` does.
+    """
+    members = [
+        load_model(path, workers, pin_workers, instruction_set, device=device, precision=precision) for path in paths
+    ]
+    first = members[0]
+    if len(members) == 1:
+        return first
+    for path, member in zip(paths[1:], members[1:], strict=True):
+        if member.vocabularies.stored != first.vocabularies.stored:
+            raise EngineError(
+                f"{path}: its vocabulary is not that of {paths[0]}: models that translate together need the same one"
+            )
+        if _codes(member.languages) != _codes(first.languages):
+            raise EngineError(f"{path}: it translates other languages than {paths[0]}: choose other models")
+    models = [member.model for member in members]
+    return first._replace(model=first.model.ensemble(models, workers=workers, pin_workers=pin_workers))
+
+
+def _codes(languages: ModelLanguages) -> tuple[tuple[str, ...], ...]:
+    return languages.defaults, languages.sources, languages.targets
 
 
 def _open(path: str | os.PathLike[str], *, check_digest: bool) -> ModelFile:

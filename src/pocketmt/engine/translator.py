@@ -15,7 +15,7 @@ from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.devices import NATIVE, choose_device, lines_at_once
 from pocketmt.engine.line_parts import LineDivider
 from pocketmt.engine.lines import PendingLines
-from pocketmt.engine.loading import load_model
+from pocketmt.engine.loading import load_models
 from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
 from pocketmt.engine.protection import LineProtection
 from pocketmt.engine.tokenizer import Tokenizer
@@ -39,6 +39,8 @@ class Translator:
 
     Args:
         model: path of a model file, or the name of a bundled model; a string with such a name never means a file.
+            A list of several with one vocabulary is an ensemble, which uses the mean of their log-probabilities, and no
+            shortlists.
         workers: how many threads compute at once; they share one copy of the weights.
         pin_workers: whether each worker computes on a separate core.
         instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_i8mm", "neon_dot_product" or "portable"; None: this
@@ -53,7 +55,7 @@ class Translator:
         longest_sentence: in characters; a longer one is copied, not translated, with a `TranslationWarning`.
 
     Attributes:
-        manifest: languages, recipe, licence and more, from the model file (docs/reference/model-file.md).
+        manifest: languages, recipe, licence and more, from the (first) model file (docs/reference/model-file.md).
         tokenizer: the vocabulary of the source.
         target_tokenizer: that of the target; the same object where both sides share one.
         workers: as given.
@@ -68,7 +70,7 @@ class Translator:
 
     def __init__(
         self,
-        model: str | os.PathLike[str],
+        model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         *,
         workers: int = 1,
         pin_workers: bool = False,
@@ -84,9 +86,11 @@ class Translator:
         pin_workers = check_flag("pin_workers", pin_workers)
         self.device = choose_device(device)
         self.lines_at_once = lines_at_once(self.device)
-        loaded = load_model(
-            resolve_model(model), workers, pin_workers, instruction_set, device=self.device, precision=precision
-        )
+        models = model if isinstance(model, list | tuple) else [model]
+        if not models:
+            raise EngineError("model is an empty list: give the path of a model file, or several")
+        paths = [*map(resolve_model, models)]
+        loaded = load_models(paths, workers, pin_workers, instruction_set, device=self.device, precision=precision)
         self._model, self._make_options = loaded.model, loaded.make_options
         self._vocabularies, self._languages, self.manifest = loaded.vocabularies, loaded.languages, loaded.manifest
         self.tokenizer = Tokenizer(self._vocabularies.source)
@@ -278,6 +282,8 @@ class Translator:
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
         """Return teacher-forced logits after bos and each id of `target`: `[len(target) + 1][vocabulary size]`.
+
+        Those of an ensemble are the means of log-probabilities.
 
         Raises EngineError if an id is out of range.
         """

@@ -13,7 +13,9 @@ from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings, Translation
 from pocketmt.errors import EngineError
 from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.models.inputs import decoder_input, encoder_input, pad
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import default_maximum_length
 from pocketmt.packing.device.options import DeviceOptions
 from pocketmt.packing.device.precision import DEFAULT_PRECISION, load_network
@@ -45,7 +47,9 @@ def finds_gpu() -> bool:
 
 
 class DeviceModel:
-    """A network of a model file, which translates on one device; may be used from several threads, one at a time.
+    """A network of a model file, or an ensemble, which translates on one device.
+
+    It may be used from several threads, one at a time.
 
     Attributes:
         make_options: makes the options that `submit` takes.
@@ -53,7 +57,19 @@ class DeviceModel:
 
     make_options = DeviceOptions
 
-    def __init__(self, path: str, device: str, precision: str | None, workers: int) -> None:
+    def __init__(
+        self, networks: Sequence[TranslationNetwork], shortlist: Shortlist | None, device: str, precision: str
+    ) -> None:
+        """Take networks on a device; those of an ensemble have the same vocabulary."""
+        self.precision = precision
+        self._networks, self._shortlist = networks, shortlist
+        self._architecture = networks[0].architecture
+        self._decoder = Decoder(networks)
+        self._device_name = device
+        self._lock = Lock()
+
+    @classmethod
+    def load(cls, path: str, device: str, precision: str | None, workers: int) -> "DeviceModel":
         """Load a model file.
 
         Args:
@@ -69,14 +85,20 @@ class DeviceModel:
         place = torch_device(device)
         if place.type == "cpu":
             torch.set_num_threads(workers)
-        self.precision = precision or DEFAULT_PRECISION
-        self._network = load_network(path, self.precision, place)
+        chosen = precision or DEFAULT_PRECISION
+        network = load_network(path, chosen, place)
         with open_model(path, check_digest=False) as file:  # The network's loading has checked it.
-            self._shortlist = shortlist_of(file)
-        self._architecture = self._network.architecture
-        self._decoder = Decoder([self._network])
-        self._device_name = device
-        self._lock = Lock()
+            return cls([network], shortlist_of(file), device, chosen)
+
+    @staticmethod
+    def ensemble(models: "Sequence[DeviceModel]", *, workers: int, pin_workers: bool = False) -> "DeviceModel":
+        """Return a model that translates by the mean of the log-probabilities of several on one device.
+
+        It has no shortlist. The number of workers is that of PyTorch, which `load` has set.
+        """
+        first = models[0]
+        networks = [network for model in models for network in model._networks]
+        return DeviceModel(networks, None, first._device_name, first.precision)
 
     @property
     def instruction_set(self) -> str:
@@ -137,13 +159,18 @@ class DeviceModel:
 
     @torch.inference_mode()
     def logits(self, source: Sequence[int], target: Sequence[int]) -> bytes:
-        """Return teacher-forced logits after bos and each id of `target`, float32 [len(target) + 1, V]."""
+        """Return teacher-forced logits, see `_native.Model.logits`."""
         shape, device = self._architecture, self._decoder.device
         read = [encoder_input(shape, _checked(source, shape))]
         written = [decoder_input(shape, _checked(target, shape, target=True))]
         with self._lock, current_device(device):
-            decoded = self._network(pad(read, device), pad(written, device))
-            return self._network.logits(decoded[0]).float().cpu().numpy().tobytes()
+            each = [
+                network.logits(network(pad(read, device), pad(written, device))[0]).float()
+                for network in self._networks
+            ]
+            if len(each) == 1:
+                return each[0].cpu().numpy().tobytes()
+            return torch.stack([logits.log_softmax(-1) for logits in each]).mean(dim=0).cpu().numpy().tobytes()
 
 
 class PendingTranslations:
