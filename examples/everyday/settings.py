@@ -42,6 +42,7 @@ class Student(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     model: Table
     training: Table = {}
     texts: list[str]  # Any of "authentic", "distilled", "plain".
+    word_teacher: Positive | None = None  # Number of a teacher whose probabilities of all pieces it learns, too.
 
 
 class Compression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -77,6 +78,12 @@ def read_settings(path: Path) -> Settings:
     settings: Settings = read_toml(path, Settings)
     folder = path.parent.resolve()
     texts = {name: absolute_path(getattr(settings.texts, name), folder) for name in Texts.__struct_fields__}
+    teachers = len(settings.teachers.models)
+    for name, student in settings.students.items():
+        if student.word_teacher is not None and student.word_teacher > teachers:
+            raise ConfigurationError(
+                f"{path}: the student '{name}' has word_teacher {student.word_teacher}, of {teachers} teachers"
+            )
     compressions = {}
     for name, compression in settings.compressions.items():
         if compression.student not in settings.students:

@@ -146,12 +146,17 @@ def _student(settings: Settings, folder: Path, pair: Pair, name: str, student: S
         **{kind: [made / f"clean.{kind}.{language}" for language in pair] for kind in ("distilled", "plain")},
     }
     sides = [[str(files[text][side]) for text in student.texts] for side in (0, 1)]
+    training = {**settings.student_training, **student.training}
+    needs = [f"{_name(pair)}.{text}" for text in student.texts if text != "authentic"]
+    if student.word_teacher is not None:
+        teacher = f"teacher{student.word_teacher}"
+        training |= {"objective": "mixed", "teacher": str(made / teacher)}
+        needs.append(f"{_name(pair)}.{teacher}")
     tables = {
         "data": {"training_source": sides[0], "training_target": sides[1]},
         "model": {**settings.student_model, **student.model},
-        "training": {**settings.student_training, **student.training},
+        "training": training,
     }
-    needs = tuple(f"{_name(pair)}.{text}" for text in student.texts if text != "authentic")
     return Step(f"{_name(pair)}.{name}", _train(settings, folder, pair, name, tables), ("texts", *needs))
 
 

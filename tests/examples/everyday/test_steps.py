@@ -14,6 +14,7 @@ from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.configuration import read_configuration
 
 CONFIGURATION = Path("examples/everyday/everyday.toml")
+TWO_CORES = Path("examples/everyday/two-cores.toml")
 
 
 @pytest.fixture
@@ -54,6 +55,25 @@ def test_configurations_of_all_runs_are_valid(settings: Settings, tmp_path: Path
     runs = len(settings.teachers.models) + len(settings.students)
     assert len(paths) == 2 * runs
     assert all(read_configuration(path).data.vocabulary for path in paths)
+
+
+def test_a_student_learns_from_the_words_of_a_teacher(tmp_path: Path) -> None:
+    settings = read_settings(TWO_CORES)
+    needs = {step.name: step.needs for step in steps_of(settings, tmp_path)}
+    assert needs["en-de.pocket-words"] == ("texts", "en-de.distilled", "en-de.plain", "en-de.teacher1")
+    configurations = [read_configuration(path) for path in sorted(tmp_path.glob("*/*.toml"))]
+    assert len(configurations) == 2 * (len(settings.teachers.models) + len(settings.students))
+    taught = [each.training for each in configurations if each.training.teacher is not None]
+    assert [Path(each.teacher or "").parts[-2:] for each in taught] == [("de-en", "teacher1"), ("en-de", "teacher1")]
+    assert {each.objective for each in taught} == {"mixed"}
+    assert all(find_recipe(each.recipe).stages for each in settings.compressions.values())
+
+
+def test_a_teacher_of_words_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "family.toml"
+    path.write_text(TWO_CORES.read_text().replace("word_teacher = 1", "word_teacher = 4"))
+    with pytest.raises(ConfigurationError, match="'pocket-words' has word_teacher 4, of 3 teachers"):
+        read_settings(path)
 
 
 def test_plain_text_holds_no_sentence_of_the_pairs(settings: Settings, tmp_path: Path) -> None:
