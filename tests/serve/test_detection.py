@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.markup.segments import Segment
 from pocketmt.serving import service
 from pocketmt.serving.detection import Detected, LanguageDetector, detect_sources
-from pocketmt.serving.markup.segments import Segment
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue, Routes, make_routes
 from pocketmt.serving.models.description import ModelDescription

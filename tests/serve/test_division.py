@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pocketmt.engine import Translator
+from pocketmt.markup.division import Translation, divide_line, divide_lines
+from pocketmt.markup.links import Link, compose_links
 from pocketmt.serving.translation import lines as lines_module
-from pocketmt.serving.translation.division import Translation, divide_line, divide_lines
 from pocketmt.serving.translation.lines import LineTranslator
-from pocketmt.serving.translation.links import Link, compose_links
 from pocketmt.text.normalization import replace_surrogates
 
 PARTS = [

@@ -39,11 +39,24 @@ def test_files_are_translated(server: RunningServer, name: str, content: str, ex
     assert downloaded.headers["content-type"] == "application/octet-stream"
 
 
+def test_subtitles_keep_their_times(server: RunningServer) -> None:
+    for name, head in (("film.srt", "\ufeff1\r\n"), ("film.VTT", "WEBVTT\r\n\r\n")):
+        before, cue = f"{head}00:00:01,000 --> 00:00:02,000\r\n", "\r\n\r\n00:00:03,000 --> 00:00:04,000\r\n"
+        answer = upload(server, name, f"{before}<i>A dog runs.</i>{cue}Two men\r\nplay.\r\n".encode())
+        assert isinstance(answer.json, dict), answer.body
+        downloaded = server.get(answer.json["translatedFileUrl"].removeprefix(server.address)).body.decode()
+        dog, men = str(server.translate("A dog runs.\nTwo men play.")["translatedText"]).split("\n")
+        first, _, second = downloaded.partition(cue)
+        assert first == f"{before.lstrip(chr(0xFEFF))}<i>{dog}</i>"
+        assert second.endswith("\r\n")
+        assert " ".join(second.split()) == men
+
+
 @pytest.mark.parametrize(
     "name, content, named",
     [
-        ("text.pdf", b"x", "ends in .txt or .html"),
-        ("text", b"x", "ends in .txt or .html"),
+        ("text.pdf", b"x", "ends in .txt, .html, .srt or .vtt"),
+        ("text", b"x", "ends in .txt, .html, .srt or .vtt"),
         ("text.txt", b"\xff", "not UTF-8 at byte 0"),
         ("text.txt", b"x" * 100_001, "the file has 100,001 characters"),
     ],

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketmt.serving.markup.placing import render_segment
-from pocketmt.serving.markup.segments import divide_document
-from pocketmt.serving.markup.tokens import tokenize
-from pocketmt.serving.translation.division import Translation
-from pocketmt.serving.translation.links import Link
+from pocketmt.markup.division import Translation
+from pocketmt.markup.links import Link
+from pocketmt.markup.placing import render_segment
+from pocketmt.markup.segments import divide_document
+from pocketmt.markup.tokens import tokenize
 
 from .conftest import RunningServer
 

@@ -1,4 +1,4 @@
-"""Translation of records in TSV, JSON lines and TMX: their text in chunks, and the records with the translations."""
+"""Translation of records and cues (TSV, JSON lines, TMX, subtitles): their text in chunks, and the translated file."""
 
 import re
 from collections import deque
@@ -7,14 +7,22 @@ from functools import wraps
 from gzip import GzipFile
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, Literal, NamedTuple
 
 import click
 
 from pocketmt.cli.options import EncodableText
 from pocketmt.cli.streams import receive, warn
+from pocketmt.errors import DataError
 from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, format_of
 
+TextFormat = FormatName | Literal["html", "subtitles"]
+TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (*FORMATS, "html", "subtitles")
+_SUFFIXES: Final[dict[str, TextFormat]] = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".srt", ".vtt"), "subtitles"),
+}
+_NO_TEXT: Final = frozenset((".docx", ".doc", ".odt", ".rtf", ".pptx", ".odp", ".xlsx", ".ods", ".epub", ".pdf"))
 COLUMN: Final = "1"
 FIELD: Final = "text"
 TRANSLATION_FIELD: Final = "translation"
@@ -69,15 +77,24 @@ class Document:
         return next(unit.line for unit, end in zip(self._waiting, ends, strict=True) if number <= end)
 
 
+def _format_of(path: Path | None) -> TextFormat:
+    if path is None:
+        return "text"
+    suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    if suffix in _NO_TEXT:
+        raise DataError(f"{path} is no text: save it as HTML or as text in UTF-8, or give --format")
+    return _SUFFIXES.get(suffix) or format_of(path)
+
+
 class RecordOptions(NamedTuple):
     """The options of `pocketmt translate` about the format of its input; None: the default."""
 
-    format_name: FormatName | None
+    format_name: TextFormat | None
     column: str | None
     field: str | None
     translation_field: str | None
 
-    def format(self, path: Path | None, formatted: bool) -> FormatName:
+    def format(self, path: Path | None, formatted: bool) -> TextFormat:
         """Return the format of a file, or of stdin.
 
         Args:
@@ -86,8 +103,9 @@ class RecordOptions(NamedTuple):
 
         Raises:
             click.UsageError: an option does not go with the format.
+            DataError: the suffix is that of a file which is no text.
         """
-        format = self.format_name or format_of(path)
+        format = self.format_name or _format_of(path)
         for value, option, formats in (
             (self.column, "--column", ("tsv",)),
             (self.field, "--field", ("jsonl",)),
@@ -106,8 +124,8 @@ class RecordOptions(NamedTuple):
             raise click.UsageError("For TSV, --translation-field is one column: leave out tabs and line breaks.")
         return format
 
-    def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document | None:
-        """Return the records of a stream, see `read_units` of the formats; None for plain text.
+    def open(self, stream: BinaryIO | GzipFile, name: str, format: TextFormat, languages: Languages) -> Document | None:
+        """Return the records of a stream, see `read_units` of the formats; None for plain text and HTML.
 
         Args:
             stream: the bytes to read.
@@ -115,7 +133,7 @@ class RecordOptions(NamedTuple):
             format: of the stream.
             languages: of the model.
         """
-        if format == "text":
+        if format in ("text", "html"):
             return None
         blocks = receive(stream)
         added = self.translation_field or TRANSLATION_FIELD
@@ -123,8 +141,10 @@ class RecordOptions(NamedTuple):
             from pocketmt.text.formats.tmx import read_units
 
             return Document(read_units(blocks, name, languages, warn))
-        from pocketmt.text.formats import jsonl, tsv
+        from pocketmt.text.formats import jsonl, subtitles, tsv
 
+        if format == "subtitles":
+            return Document(subtitles.read_units(blocks, name))
         if format == "tsv":
             return Document(tsv.read_units(blocks, name, self.column or COLUMN, added))
         return Document(jsonl.read_units(blocks, name, self.field or FIELD, added))
@@ -136,9 +156,10 @@ def record_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--format",
         "format_name",
-        type=click.Choice(FORMATS),
+        type=click.Choice(TEXT_FORMATS),
         default=None,
-        help="Format of the text (default: by the suffix of the input file: .tsv, .jsonl, .tmx, or plain text).",
+        help="Format of the text (default: by the suffix of the input file: .tsv, .jsonl, .tmx, .html, .srt, .vtt, or "
+        "plain text).",
     )
     @click.option(
         "--column",
@@ -155,7 +176,7 @@ def record_options(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def with_records(
         *,
-        format_name: FormatName | None,
+        format_name: TextFormat | None,
         column: str | None,
         field: str | None,
         translation_field: str | None,

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
-from pocketmt.cli.documents import RecordOptions, record_options
+from pocketmt.cli.documents import Document, RecordOptions, TextFormat, record_options
+from pocketmt.cli.html import check_search, open_html, translate_html
 from pocketmt.cli.options import DEFAULT_MODEL, GivenOnce, check_replaces_nothing, option_name, translator_options
 from pocketmt.cli.search import SearchChoices, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
 if TYPE_CHECKING:
     from pocketmt.engine import Translator
-    from pocketmt.text.formats.format import FormatName
+    from pocketmt.markup.document import HtmlDocument
 
 
 class TextCommand(click.Command):
@@ -97,6 +98,7 @@ def translate(
     URLs, e-mail addresses, placeholders and emoji are kept, except with --no-split or --prefix.
 
     TSV, JSONL and TMX are written back with the translations added: as the last column, a field, or a target variant.
+    In HTML and subtitles, translations replace the text.
 
     Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
 
@@ -118,6 +120,8 @@ def translate(
     from pocketmt.packing.model_path import model_path
 
     format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
+    if format_name == "html":
+        check_search(search, translator_choices["device"])
     check_replaces_nothing([output_path], [*models, input_path, search.terms_file])
     model_files = [*map(model_path, models)]
     translator_choices["longest_sentence"] = longest_sentence
@@ -140,7 +144,7 @@ def _translate(
     input_path: Path | str | None,
     output_path: Path | str | None,
     records: RecordOptions,
-    format_name: "FormatName",
+    format_name: TextFormat,
     search: SearchChoices,
     check: bool,
 ) -> None:
@@ -149,16 +153,24 @@ def _translate(
     name = str(input_path or "stdin")
     written = None if output_path is None else Path(output_path)
     with open_input(input_path) as source, open_output(written) as target:
-        document = records.open(source, name, format_name, search.languages(translator))
+        document: Document | HtmlDocument | None = (
+            open_html(source, name, translator, search)
+            if format_name == "html"
+            else records.open(source, name, format_name, search.languages(translator))
+        )
         checks = TranslationChecks(
             lambda message: warn(f"{name}, {message}"),
             name_argument=option_name,
             number_line=int if document is None else document.line_in_file,
         )
         count = translator.lines_at_once
-        chunks = read_chunks(source, name, count) if document is None else document.chunks(count)
-        translations = search.translate(translator, chunks, checks if check else False)
-        blocks = encode_chunks(translations) if document is None else document.render(translations)
+        checked = checks if check else False
+        if document is None:
+            blocks = encode_chunks(search.translate(translator, read_chunks(source, name, count), checked))
+        elif isinstance(document, Document):
+            blocks = document.render(search.translate(translator, document.chunks(count), checked))
+        else:
+            blocks = translate_html(document, translator, search, checked)
         write_blocks(blocks, target, show_progress=not source.isatty())
     if checks.suspicious > MOST_WARNINGS:
         warn(f"{name}: {checks.suspicious:,} of {checks.lines:,} lines had such warnings")

@@ -98,11 +98,12 @@ class Api:
         target = self._service.language(text_field(fields, "target"), "target")
         text = file.text()
         self._check_characters([text], "the file")
-        work = self._service.translate(
-            client, [text], source, target, markup=KINDS[file.suffix], n_best=1, aligned=False
-        )
+        units = await asyncio.to_thread(file.subtitles, text)
+        if units is not None:
+            text = "\n".join(line for unit in units for line in unit.lines)
+        work = self._service.translate(client, [text], source, target, markup=file.is_html, n_best=1, aligned=False)
         [done] = await self._unless_client_leaves(request, work)
-        key = self._files.keep(file.translated_name(target), done.text.encode("utf-8", "replace"))
+        key = self._files.keep(file.translated_name(target), file.translated(units, done.text))
         return JSONResponse({"translatedFileUrl": f"{_address_of_server(request)}/download_file/{key}"})
 
     async def download_file(self, request: Request) -> Response:

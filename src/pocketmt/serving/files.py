@@ -4,13 +4,17 @@ import re
 import secrets
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from pocketmt.serving.errors import RequestError
+from pocketmt.text.formats.format import Unit
+from pocketmt.text.formats.subtitles import read_units
 
-# Suffix -> whether a file of this kind is HTML.
-KINDS: Final = {".txt": False, ".html": True}
+KINDS: Final = (".txt", ".html", ".srt", ".vtt")
+_SUBTITLES: Final = frozenset((".srt", ".vtt"))
 MOST_BYTES: Final = 64 << 20  # of all translated files, with their names
 SECONDS_KEPT: Final = 600.0
 _LONGEST_NAME: Final = 80  # characters
@@ -30,14 +34,32 @@ class UploadedFile:
         """The end of the name, from its last point on, in lower case; "" if it has none."""
         return self.name[self.name.rfind(".") :].lower() if "." in self.name else ""
 
+    @property
+    def is_html(self) -> bool:
+        """Whether the file is HTML."""
+        return self.suffix == ".html"
+
+    def subtitles(self, text: str) -> list[Unit] | None:
+        """Return what is translated of the file's text, if it has subtitles; None: the whole text."""
+        return list(read_units([text.encode()], self.name)) if self.suffix in _SUBTITLES else None
+
     def text(self) -> str:
         """Return the content; raises RequestError (400) if it is not UTF-8, or of a kind that is not supported."""
         if self.suffix not in KINDS:
-            raise RequestError(400, f"files of this kind are not supported: send one that ends in {' or '.join(KINDS)}")
+            names = " or ".join((", ".join(KINDS[:-1]), KINDS[-1]))
+            raise RequestError(400, f"files of this kind are not supported: send one that ends in {names}")
         try:
             return self.content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise RequestError(400, f"the file is not UTF-8 at byte {error.start}: convert it") from error
+
+    def translated(self, units: Sequence[Unit] | None, translation: str) -> bytes:
+        """Return the content of the translated file, from the translation of its text or of its units' lines."""
+        if units is None:
+            return translation.encode("utf-8", "replace")
+        lines = iter(translation.split("\n"))
+        texts = ("\n".join(islice(lines, len(unit.lines))) for unit in units)
+        return b"".join(unit.before + unit.encode(text) + unit.after for unit, text in zip(units, texts, strict=True))
 
     def translated_name(self, target: str) -> str:
         """Return a name for the translation, of characters that are safe in an address and in a header.

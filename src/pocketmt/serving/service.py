@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pocketmt.engine import Translator
+from pocketmt.markup.division import LINE_BREAK, Translation
+from pocketmt.markup.links import Link
+from pocketmt.markup.placing import render_segment
+from pocketmt.markup.segments import Segment, divide_document
 from pocketmt.serving.allocator import return_freed_memory
 from pocketmt.serving.detection import Detected, LanguageDetector, detect_sources
 from pocketmt.serving.errors import RequestError, no_models
-from pocketmt.serving.markup.placing import render_segment
-from pocketmt.serving.markup.segments import Segment, divide_document
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue, Routes, Step
 from pocketmt.serving.models.store import ModelStore
 from pocketmt.serving.queue.batcher import Batcher
 from pocketmt.serving.settings import ServerSettings
-from pocketmt.serving.translation.division import LINE_BREAK, Translation
 from pocketmt.serving.translation.engine_batch import EngineBatches, Kind
 from pocketmt.serving.translation.lines import LineTranslator
-from pocketmt.serving.translation.links import Link
 
 _QUICKLY_READ: Final = 5_000  # characters of HTML, or of texts to detect; more are read in a thread
 Value = TypeVar("Value")

@@ -1,1 +1,1 @@
-"""Translation of texts and HTML: division into sentences, and what is put together from their translations."""
+"""Translation of texts by the models of a route, in batches of sentences."""

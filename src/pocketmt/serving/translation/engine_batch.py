@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.engine import DetailedHypothesis, TranslationFuture, Translator
+from pocketmt.markup.division import Translation, linked_translations
 from pocketmt.model_file.manifest import DEFAULT_UNIT
-from pocketmt.serving.translation.division import Translation
-from pocketmt.serving.translation.links import word_links
 
 _QUICKLY_ENCODED: Final = 5_000  # characters; the pieces of more are found in a thread
 
@@ -61,7 +60,7 @@ class EngineBatches:
             return [Translation((text,)) for text in await asyncio.wrap_future(future)]
         detailed = await loop.run_in_executor(self._threads, self._submit_detailed, kind, sentences, alone)
         results = await asyncio.wrap_future(detailed)
-        return await loop.run_in_executor(self._threads, _translations, sentences, results)
+        return await loop.run_in_executor(self._threads, linked_translations, sentences, results)
 
     def _submit(self, kind: Kind, sentences: list[str], alone: bool) -> TranslationFuture[list[str]]:
         # Checks are off: their warnings would show texts.
@@ -91,13 +90,3 @@ class EngineBatches:
             source_language=kind.source,
             target_language=kind.target,
         )
-
-
-def _translations(sentences: Sequence[str], results: Sequence[Sequence[DetailedHypothesis]]) -> list[Translation]:
-    translations = []
-    for sentence, hypotheses in zip(sentences, results, strict=True):
-        best = hypotheses[0]
-        links = () if best.alignment is None else tuple(word_links(sentence, best.text, best.alignment))
-        others = (each.text for each in hypotheses[1:] if each.text)
-        translations.append(Translation((best.text, *others), links))
-    return translations

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
+from pocketmt.markup.division import Translation, divide_lines
+from pocketmt.markup.links import compose_links
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.serving.models.catalogue import Step
 from pocketmt.serving.models.store import ModelStore
 from pocketmt.serving.queue.batcher import Batcher
-from pocketmt.serving.translation.division import Translation, divide_lines
 from pocketmt.serving.translation.engine_batch import Kind
-from pocketmt.serving.translation.links import compose_links
 
 _QUICKLY_DIVIDED: Final = 5_000  # characters; more are divided in a thread
 _QUICKLY_COMPOSED: Final = 1_000  # links; more are composed in a thread

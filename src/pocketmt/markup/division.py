@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pocketmt.engine import DetailedHypothesis
 from pocketmt.engine.line_parts import plain_spaces
+from pocketmt.markup.links import Link, word_links
 from pocketmt.sentences import sentences_and_marks
-from pocketmt.serving.translation.links import Link
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.normalization import remove_invisible, visible_places
 
@@ -113,3 +114,14 @@ def divide_line(line: str, language: str, *, split: bool) -> DividedLine:
         return DividedLine(line, spans, given)
     start = len(line) - len(line.lstrip())
     return DividedLine(line, [(start, len(line.rstrip()))] if line.strip() else [], given)
+
+
+def linked_translations(sentences: Sequence[str], results: Sequence[Sequence[DetailedHypothesis]]) -> list[Translation]:
+    """Return the translations of sentences, best first, with the links of the best if they have an alignment."""
+    translations = []
+    for sentence, hypotheses in zip(sentences, results, strict=True):
+        best = hypotheses[0]
+        links = () if best.alignment is None else tuple(word_links(sentence, best.text, best.alignment))
+        others = (each.text for each in hypotheses[1:] if each.text)
+        translations.append(Translation((best.text, *others), links))
+    return translations

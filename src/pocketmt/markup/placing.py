@@ -4,10 +4,10 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from pocketmt.markup.division import Translation
+from pocketmt.markup.links import Link
+from pocketmt.markup.segments import Element, Segment
 from pocketmt.sentences.protected import WORD_WITH_SPACES, protected_matches
-from pocketmt.serving.markup.segments import Element, Segment
-from pocketmt.serving.translation.division import Translation
-from pocketmt.serving.translation.links import Link
 
 _SHOWN: Final = "\ufffc"  # stands for markup that is shown
 # Punctuation with no space after it, and with none before it.

@@ -7,7 +7,7 @@ Source: HTML Standard (WHATWG), sections 13.1.2.4 (optional tags), 13.2.4.2 (the
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from pocketmt.serving.markup.tokens import Token
+from pocketmt.markup.tokens import Token
 
 
 def _names(names: str) -> frozenset[str]:

@@ -1,0 +1,114 @@
+"""pocketmt translate: HTML and subtitles, whose text is replaced by its translation."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from pocketmt.engine import Translator
+
+from .conftest import Run
+
+HTML = """\
+<!DOCTYPE html>
+<html><head><title>My town</title><style>p { color: red }</style></head>
+<body class="big"><h1>Where is the <b>train station</b>?</h1>
+<!-- not this -->
+<p>I have a <a href="dog.html">big dog</a>. It is five years old.</p>
+<pre>keep  this</pre><p>Bread &amp; butter</p></body></html>
+"""
+SRT = (
+    b"1\r\n00:00:01,000 --> 00:00:02,000\r\nGood night!\r\n\r\n"
+    b"2\r\n00:00:03,000 --> 00:00:04,000\r\nWhere is\r\nmy dog?\r\n"
+)
+
+
+def test_html_keeps_its_markup(pocketmt: Run, tmp_path: Path) -> None:
+    page, output = tmp_path / "page.html", tmp_path / "seite.html"
+    page.write_text(HTML)
+    answer = pocketmt("translate", "-i", page, "-o", output)
+    assert (answer.returncode, answer.stderr) == (0, b"")
+    found = output.read_text().split("\n")
+    titles = Translator("everyday-en-de").translate(["My town", "It is five years old."])
+    assert found[1] == f"<html><head><title>{titles[0]}</title><style>p {{ color: red }}</style></head>"
+    assert found[2] == '<body class="big"><h1>Wo ist der <b>Bahnhof</b>?</h1>'
+    assert found[3] == "<!-- not this -->"
+    assert found[4] == f'<p>Ich habe einen <a href="dog.html">großen Hund</a>. {titles[1]}</p>'
+    assert found[5].startswith("<pre>keep  this</pre><p>Brot ")
+    assert found[5].endswith("</p></body></html>")
+
+
+def test_html_of_many_chunks_is_whole(pocketmt: Run, random_model: Path) -> None:
+    page = "".join(f'<p id="{number}">a <i>red</i> house. the bird</p>\n' for number in range(700))
+    answer = pocketmt("translate", "-m", random_model, "-b", "1", "--format", "html", stdin=page.encode())
+    assert answer.returncode == 0, answer.stderr
+    lines = answer.stdout.decode().split("\n")
+    assert len(lines) == 701
+    assert all(line.startswith(f'<p id="{number}">') for number, line in enumerate(lines[:-1]))
+    assert all(line.count("<i>") == line.count("</i>") == 1 for line in lines[:-1])
+    assert len({line.partition(">")[2] for line in lines[:-1]}) == 1
+
+
+def test_html_without_text_is_copied(pocketmt: Run, random_model: Path) -> None:
+    for page in (b"", b"<p></p>\r\n", b"<script>a < b</script>", b"<br>\n"):
+        answer = pocketmt("translate", "-m", random_model, "--format", "html", stdin=page)
+        assert (answer.returncode, answer.stdout) == (0, page)
+
+
+def test_subtitles_keep_their_times(pocketmt: Run, tmp_path: Path) -> None:
+    expected = SRT.replace(b"Good night!", b"Gute Nacht!").replace(b"Where is\r\nmy dog?", b"Wo ist\r\nmein Hund?")
+    for name, content in (("film.srt", SRT), ("film.SRT.gz", gzip.compress(SRT))):
+        path = tmp_path / name
+        path.write_bytes(content)
+        answer = pocketmt("translate", "-i", path)
+        assert (answer.returncode, answer.stdout, answer.stderr) == (0, expected, b"")
+    plain = pocketmt("translate", "-i", tmp_path / "film.srt", "--format", "text")
+    assert plain.stdout.count(b"\n") == SRT.count(b"\n")
+    assert plain.stdout != expected
+
+
+def test_warnings_name_the_line_of_the_file(pocketmt: Run, tmp_path: Path) -> None:
+    long = "house " * 100
+    page, film = tmp_path / "page.html", tmp_path / "film.srt"
+    page.write_text(f"<p>A dog.</p>\n\n<p>A cat.\n\n<p>A {long}</p>\n")
+    film.write_text(f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n00:00:03,000 --> 00:00:04,000\nA {long}\n")
+    for path, line in ((page, 5), (film, 7)):
+        answer = pocketmt("translate", "--longest-sentence", "100", "-i", path)
+        assert answer.stderr.decode().startswith(f"warning: {path}, line {line}: text was copied, not translated")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "html", "--prefix", "Das"], "--prefix does not go with --format html"),
+        (["--format", "html", "--device", "torch-cpu"], "--format html needs --device cpu"),
+        (["--format", "html", "--n-best", "2"], "go with --format text, not html"),
+        (["--format", "subtitles", "--scores"], "go with --format text, not subtitles"),
+        (["--format", "subtitles", "--column", "1"], "--column goes with --format tsv, not subtitles"),
+        (["--format", "html", "--ray", "auto", "--output", "out"], "--ray goes with --format text, not html"),
+    ],
+)
+def test_options_that_do_not_fit_are_usage_errors(
+    pocketmt: Run, random_model: Path, arguments: list[str], message: str
+) -> None:
+    answer = pocketmt("translate", "-m", random_model, *arguments, stdin=b"<p>a bird</p>")
+    assert (answer.returncode, answer.stdout) == (2, b"")
+    assert message in answer.stderr.decode()
+
+
+@pytest.mark.parametrize("name", ["page.html", "film.srt"])
+def test_what_is_not_utf_8_leaves_no_output(pocketmt: Run, random_model: Path, tmp_path: Path, name: str) -> None:
+    path, output = tmp_path / name, tmp_path / "out"
+    path.write_bytes(b"<p>a bird</p>\n\xf6")
+    answer = pocketmt("translate", "-m", random_model, "-i", path, "-o", output)
+    assert (answer.returncode, answer.stdout) == (1, b"")
+    assert f"{name}" in answer.stderr.decode() and "not UTF-8" in answer.stderr.decode()
+    assert not output.exists()
+
+
+def test_a_file_of_an_office_program_is_refused(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "letter.docx"
+    path.write_bytes(b"PK\x03\x04")
+    answer = pocketmt("translate", "-m", random_model, "-i", path)
+    assert (answer.returncode, answer.stdout) == (1, b"")
+    assert "letter.docx is no text: save it as HTML or as text in UTF-8" in answer.stderr.decode()
