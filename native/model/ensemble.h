@@ -27,8 +27,9 @@ struct EnsembleWorkspace {
 
 class Ensemble {
   public:
-    // Throws Error if they cannot translate together: if they differ in kernels, in the pieces of source or target, in
-    // whether the encoder reads the end of a source, or in what the decoder reads first.
+    // The networks have the same vocabularies. Throws Error if they differ in kernels, in the sizes of vocabularies, in
+    // special pieces or those that are never generated, in whether the encoder reads the end of a source, or in what the
+    // decoder reads first.
     explicit Ensemble(std::vector<std::shared_ptr<const Network>> networks);
 
     std::span<const std::shared_ptr<const Network>> networks() const { return networks_; }

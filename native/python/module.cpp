@@ -108,6 +108,7 @@ std::shared_ptr<Engine> make_ensemble(const std::vector<std::shared_ptr<Engine>>
                                       bool pin_workers) {
     std::vector<std::shared_ptr<const Network>> networks;
     for (const std::shared_ptr<Engine>& model : models) {
+        if (!model) throw nb::type_error("models must not be None");
         const auto own = model->ensemble().networks();
         networks.insert(networks.end(), own.begin(), own.end());
     }

@@ -1,5 +1,6 @@
 """Commands use a GPU by themselves if PyTorch finds one, and `--device cpu` overrides that. The GPU is a fake."""
 
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -116,7 +117,8 @@ def test_distill(gpu: FakeGpu, folder: Path, tmp_path: Path, option: list[str], 
 def test_distill_by_an_ensemble(gpu: FakeGpu, folder: Path, tmp_path: Path, option: list[str], used: list[str]) -> None:
     teacher = str(folder / "run")
     outputs = [str(tmp_path / name) for name in ("out.en", "out.up")]
-    command = ["distill", teacher, teacher, "--text", str(folder / "dev.en"), "-b", "1", "-o", *outputs, *option]
+    second = str(shutil.copytree(teacher, tmp_path / "second"))
+    command = ["distill", teacher, second, "--text", str(folder / "dev.en"), "-b", "1", "-o", *outputs, *option]
     assert run(command) == 0
     assert gpu.used == used
 

@@ -5,10 +5,16 @@ from pathlib import Path
 import click
 import pytest
 
+from pocketmt.cli.bulk_translation import TranslationWork
 from pocketmt.cli.cluster import cluster_of
 from pocketmt.cli.main import run
+from pocketmt.cli.search import SearchChoices
+from pocketmt.distributed.blocks import Block
 from pocketmt.distributed.ray_pool import Cluster
+from pocketmt.engine import Translator
 from pocketmt.folder_lock import locked
+
+from .conftest import SOURCES
 
 
 @pytest.mark.parametrize(
@@ -49,3 +55,19 @@ def test_a_folder_that_another_process_works_in_is_refused(
 def test_a_numbered_gpu_is_refused() -> None:
     with pytest.raises(click.UsageError, match="give --device cuda"):
         cluster_of("auto", None, "cuda:1")
+
+
+def test_a_worker_runs_an_ensemble(random_model: Path, another_model: Path) -> None:
+    search = SearchChoices({"beam_size": 2}, 1, scores=False, alignment=False, as_json=False, token_scores=False)
+    work = TranslationWork.of([random_model, another_model], search, {"device": "cpu"}, check=False)
+    result = work.start(1)(Block(0, 1, tuple((line,) for line in SOURCES)))
+    expected = Translator([random_model, another_model]).translate(SOURCES, beam_size=2)
+    assert result.content.decode().splitlines() == expected
+
+
+def test_models_that_do_not_fit_are_refused_before_a_cluster_is_used(
+    random_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = ["-m", str(random_model), "-m", "everyday-en-de"]
+    assert run(["translate", *models, "--ray", "auto", "--output", str(tmp_path / "shards")]) == 1
+    assert f"its vocabulary is not that of {random_model}" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import time
 from pathlib import Path
 
@@ -46,13 +47,14 @@ def test_a_killed_distillation_resumes_to_the_same_text(pocketmt: Run, run: Path
 
 def test_an_ensemble_chooses_by_references(pocketmt: Run, run: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_text("red cat\nblue dog\n")
+    second = shutil.copytree(run, tmp_path / "second")
     (tmp_path / "text.up").write_text("RED CAT\nBLUE DOG\n")
     (tmp_path / "more.en").write_text("green house\n")
     answer = pocketmt(
         *(
             "distill",
             run,
-            run,
+            second,
             "--parallel",
             tmp_path / "text.en",
             tmp_path / "text.up",

@@ -364,3 +364,19 @@ def test_models_of_other_vocabularies_are_refused(pocketmt: Run, random_model: P
     answer = pocketmt("translate", "-m", "everyday-en-de", "-m", random_model, stdin=b"a red house\n")
     assert (answer.returncode, answer.stdout) == (1, b"")
     assert b"its vocabulary is not that of" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("second", "options", "message"),
+    [
+        ("same", [], "is given twice: with itself, a model translates as it does alone"),
+        ("another", ["--shortlist"], "--shortlist goes with one model: an ensemble has no shortlist"),
+    ],
+)
+def test_an_ensemble_that_makes_no_sense_is_a_usage_error(
+    pocketmt: Run, random_model: Path, another_model: Path, second: str, options: list[str], message: str
+) -> None:
+    other = random_model if second == "same" else another_model
+    answer = pocketmt("translate", "-m", random_model, "-m", other, *options, stdin=b"a bird\n")
+    assert (answer.returncode, answer.stdout) == (2, b"")
+    assert message in answer.stderr.decode()

@@ -92,10 +92,21 @@ def test_incompatible_teachers_are_refused(runs: list[str], tmp_path: Path) -> N
     save_weights(backwards / "model.safetensors", weights, metadata | {"languages": {"source": "up", "target": "en"}})
     with pytest.raises(DataError, match="backwards: it translates other languages"):
         Teachers([runs[0], str(backwards)], tmp_path, beam_size=2)
+    document = tmp_path / "document"
+    shutil.copytree(runs[0], document)
+    save_weights(document / "model.safetensors", weights, metadata | {"unit": "document"})
+    with pytest.raises(DataError, match=r"document: it translates a document at once, and .*small/run a sentence"):
+        Teachers([runs[0], str(document)], tmp_path, beam_size=2)
     with pytest.raises(ModelFileError, match="no such file"):
         Teachers(["missing.pocketmt"], tmp_path, beam_size=2)
     with pytest.raises(ConfigurationError, match="5 best translations need a beam"):
         Teachers(runs, tmp_path, beam_size=4, n_best=5)
+
+
+def test_teachers_are_the_same_in_any_order(runs: list[str], tmp_path: Path) -> None:
+    identities = [Teachers(names, tmp_path, beam_size=2).identity for names in (runs, runs[::-1], runs[:1])]
+    assert identities[0] == identities[1] != identities[2]
+    assert str(identities[0]["model"]).startswith("2 teachers, ")
 
 
 def test_workers_find_teachers_by_path_or_bundled_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

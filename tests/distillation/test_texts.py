@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,6 +62,26 @@ def test_what_a_killed_process_has_left_unfinished_is_removed(run: Path, texts: 
         (tmp_path / f"{name}.0a1b2c3d.unfinished").touch()
     write(run, tmp_path, texts)
     assert [path.name for path in tmp_path.rglob("*.unfinished")] == [".other.0a1b2c3d.unfinished"]
+
+
+def test_an_error_before_the_first_translation_leaves_no_packed_teachers(
+    run: Path, texts: list[Text], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = shutil.copytree(run, tmp_path / "second")
+    both = Teachers([str(run), str(second)], tmp_path / "work", beam_size=2, workers=1, device="cpu")
+    left = tmp_path / "work" / ".teacher1.pocketmt.0a1b2c3d.unfinished"
+    left.parent.mkdir()
+    left.touch()
+
+    def stop(*_: object) -> list[str]:
+        assert sorted(path.name for path in left.parent.glob("teacher*")) == ["teacher1.pocketmt", "teacher2.pocketmt"]
+        raise KeyboardInterrupt
+
+    both.load()
+    monkeypatch.setattr(Teachers, "translate", stop)
+    with pytest.raises(KeyboardInterrupt):
+        distill(both, texts, tmp_path / "out.en", tmp_path / "out.up", tmp_path / "work")
+    assert not [*left.parent.glob("*teacher*")]
 
 
 def test_outputs_of_a_missing_folder_are_refused(run: Path, texts: list[Text], tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def _settings(work: TranslationWork) -> dict[str, object]:
     options = {name: value for name, value in sorted(search.options.items()) if name != "batch_size"}
     written = [search.n_best, search.scores, search.alignment, search.as_json, search.token_scores]
     return {
-        "model": "+".join(hashlib.sha256(model).hexdigest() for model in work.models),
+        "model": "+".join(sorted(hashlib.sha256(model).hexdigest() for model in work.models)),
         "search": options,
         "format": written,
         "longest sentence": work.choices["longest_sentence"],

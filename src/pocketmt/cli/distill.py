@@ -13,6 +13,7 @@ from pocketmt.cli.local_copies import local_copies
 from pocketmt.cli.options import (
     FILE,
     beam_size_option,
+    check_ensemble,
     check_n_best,
     check_replaces_nothing,
     device_option,
@@ -98,6 +99,7 @@ def distill(
       pocketmt distill runs/de-en --text news.de --back-translation -o back.en back.de
     """
     _check(texts, parallel, beam_size, n_best)
+    check_ensemble(teachers)
     check_replaces_nothing(outputs, [*teachers, *texts, *(text for pair in parallel for text in pair)])
     from pocketmt.distillation.teachers import Teachers
     from pocketmt.distillation.texts import Text

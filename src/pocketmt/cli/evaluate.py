@@ -8,7 +8,9 @@ import click
 
 from pocketmt.cli.options import (
     FILE,
+    GivenOnce,
     beam_size_option,
+    check_ensemble,
     check_model,
     device_option,
     is_given,
@@ -41,7 +43,10 @@ _OF_MODEL: Final = {
 @click.option(
     "--model",
     "-m",
-    help="A model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads.",
+    "models",
+    multiple=True,
+    help="A model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. May be "
+    "repeated, for an ensemble.",
 )
 @click.option(
     "--translations",
@@ -50,7 +55,9 @@ _OF_MODEL: Final = {
     multiple=True,
     help="Existing translations to score instead, line by line. May be repeated, for several systems.",
 )
-@click.option("--source", "-s", type=FILE, help="With --model: text to translate, one sentence per line.")
+@click.option(
+    "--source", "-s", cls=GivenOnce, type=FILE, help="With --model: text to translate, one sentence per line."
+)
 @click.option(
     "--references",
     "--reference",
@@ -60,7 +67,9 @@ _OF_MODEL: Final = {
     help="Reference translations, line by line. Repeat the option for several references of each line.",
 )
 @click.option(
-    "--baseline", help="Model, or file of translations, to compare with by a paired bootstrap test (1,000 samples)."
+    "--baseline",
+    cls=GivenOnce,
+    help="Model, or file of translations, to compare with by a paired bootstrap test (1,000 samples).",
 )
 @beam_size_option
 @shortlist_option
@@ -70,7 +79,7 @@ _OF_MODEL: Final = {
 @target_language_option
 @json_option
 def evaluate(
-    model: str | None,
+    models: tuple[str, ...],
     translations: tuple[Path, ...],
     source: Path | None,
     references: tuple[Path, ...],
@@ -94,17 +103,18 @@ def evaluate(
       pocketmt evaluate --model small.pocketmt --baseline big.pocketmt --source test.en --references test.de --json
       pocketmt evaluate --translations ours.de --translations theirs.de --baseline before.de --references test.de
     """
-    if (model is None) == (not translations):
+    if bool(models) == bool(translations):
         raise click.UsageError("Give --model or --translations, one of the two.")
     from pocketmt.evaluation.records import to_json
 
-    if model is None:
+    if not models:
         _check_translations(source, references, baseline)
         from pocketmt.evaluation.existing_translations import evaluate_translations
 
         scored = evaluate_translations(translations, references, None if baseline is None else Path(baseline))
         click.echo(to_json(scored) if as_json else _systems_table(scored))
         return
+    check_ensemble(models)
     source = _source(source, references, baseline)
     from dataclasses import replace
 
@@ -112,7 +122,7 @@ def evaluate(
     from pocketmt.packing.model_path import model_path
 
     record = evaluate_model(
-        model_path(model),
+        [*map(model_path, models)],
         source,
         references or (source,),
         beam_size=beam_size,
@@ -122,7 +132,7 @@ def evaluate(
         device=device,
         languages=(source_language, target_language),
     )
-    record = replace(record, model=model, baseline=baseline)
+    record = replace(record, model=" + ".join(models), baseline=baseline)
     click.echo(to_json(record) if as_json else _model_table(record))
 
 

@@ -233,6 +233,18 @@ def check_replaces_nothing(outputs: Iterable[Path | str | None], inputs: Iterabl
     check_not_read((Path(path) for path in outputs if path is not None), [path for path in files if path.is_file()])
 
 
+def check_ensemble(models: Sequence[str]) -> None:
+    """Check, before any work starts, models that are to translate together.
+
+    Raises click.UsageError if one is given twice, or a shortlist is asked for.
+    """
+    for place, model in enumerate(models):
+        if model in models[:place]:
+            raise click.UsageError(f"{model} is given twice: with itself, a model translates as it does alone.")
+    if len(models) > 1 and click.get_current_context().params.get("shortlist") and is_given("shortlist"):
+        raise click.UsageError("--shortlist goes with one model: an ensemble has no shortlist.")
+
+
 def check_picture(path: Path) -> None:
     """Check, before any work starts, that a picture can be written to a path.
 

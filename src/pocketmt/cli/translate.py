@@ -8,7 +8,14 @@ import click
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
 from pocketmt.cli.documents import Document, RecordOptions, TextFormat, record_options
 from pocketmt.cli.html import check_search, open_html, translate_html
-from pocketmt.cli.options import DEFAULT_MODEL, GivenOnce, check_replaces_nothing, option_name, translator_options
+from pocketmt.cli.options import (
+    DEFAULT_MODEL,
+    GivenOnce,
+    check_ensemble,
+    check_replaces_nothing,
+    option_name,
+    translator_options,
+)
 from pocketmt.cli.search import SearchChoices, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
@@ -120,6 +127,7 @@ def translate(
     from pocketmt.packing.model_path import model_path
 
     format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
+    check_ensemble(models)
     if format_name == "html":
         check_search(search, translator_choices["device"])
     check_replaces_nothing([output_path], [*models, input_path, search.terms_file])
@@ -131,6 +139,8 @@ def translate(
     if cluster is not None:
         from pocketmt.cli.bulk_translation import TranslationWork, translate_on_cluster
 
+        if len(model_files) > 1:
+            Translator(model_files)  # Finds here, not on the nodes, what does not fit.
         work = TranslationWork.of(model_files, search, translator_choices, check)
         translate_on_cluster(cluster, work, input_path, output_path, on_cluster.lines)
         return

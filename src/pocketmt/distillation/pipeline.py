@@ -1,8 +1,8 @@
 """The pipeline from teachers to a small student: training, distillation, compression and a shortlist."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from pocketmt.distillation.teachers import Teachers
 from pocketmt.distillation.texts import Text, distill
 from pocketmt.errors import ConfigurationError
 from pocketmt.folder_lock import locked
-from pocketmt.model_file import open_model
+from pocketmt.model_file import Architecture, open_model
 from pocketmt.model_file.writer import check_model_output
 from pocketmt.packing.model_path import model_path
 from pocketmt.packing.model_source import AnyModel
@@ -114,12 +114,14 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
         check_rereadable(text)
         next(read_lines(text, "source", student.data.languages), None)
     languages = {name: each.data.languages for name, each in trained.items()}
+    models: list[AnyModel] = []
     if names := [each for each in pipeline.teachers if isinstance(each, str)]:
         settings = pipeline.settings.distillation
         models = Teachers(names, folder, beam_size=settings.beam_size, n_best=settings.n_best).models
         if pipeline.teachers[0] == names[0]:
             _check_vocabulary(student, models[0])
         languages |= {model.name: (model.languages["source"], model.languages["target"]) for model in models}
+    _check_together(trained, models)
     if "teacher1" in trained:
         _check_learnt_vocabulary(student.data, trained["teacher1"].data, folder)
     by = student.training.teacher
@@ -129,6 +131,29 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
         languages[by] = model.languages["source"], model.languages["target"]
     for name, own in languages.items():
         check_same_languages("the student", student.data.languages, f"the teacher {name}", own)
+
+
+def _check_together(trained: Mapping[str, Configuration], models: Sequence[AnyModel]) -> None:
+    """Check that the teachers of an ensemble fit together, as far as it is known before they are trained.
+
+    Raises ConfigurationError if they do not.
+    """
+    found = {
+        name: _common(each.model.architecture(each.data.vocabulary_size), each.data.unit)
+        for name, each in trained.items()
+    }
+    found |= {model.name: _common(model.common.architecture, model.unit) for model in models}
+    first, *others = found
+    for name, field in product(others, found[first]):
+        own, other = found[name][field], found[first][field]
+        if own != other:
+            values = f"its {field} is {own}, that of {first} {other}"
+            raise ConfigurationError(f"the teacher {name}: {values}: teachers of an ensemble need the same")
+
+
+def _common(architecture: Architecture, unit: str) -> dict[str, object]:
+    fields = ("first_decoder_input", "append_source_eos")
+    return {"unit": unit, **{field: getattr(architecture, field) for field in fields}}
 
 
 def _check_vocabulary(student: Configuration, teacher: AnyModel) -> None:

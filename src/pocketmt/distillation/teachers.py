@@ -1,5 +1,6 @@
 """Teachers for distillation: a model or an ensemble, run by the engine or on a GPU."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -59,7 +60,7 @@ class Teachers:
             same_device: see the class.
 
         Raises:
-            DataError: the teachers differ in vocabulary or languages.
+            DataError: the teachers cannot translate together.
             ConfigurationError: `n_best` is larger than the beam.
             EngineError: there is no such device.
         """
@@ -70,13 +71,12 @@ class Teachers:
         self.models = [AnyModel(name) for name in names]
         self.languages, self.vocabularies = self.models[0].languages, self.models[0].vocabularies
         for model in self.models[1:]:
-            if model.vocabularies.stored != self.vocabularies.stored:
+            if found := model.common.difference(self.models[0].common, names[0]):
                 raise DataError(
-                    f"{model.name}: its vocabulary is not that of {names[0]}: train the teachers of an ensemble with "
-                    "the same vocabulary ([data] vocabulary)"
+                    f"{model.name}: {found}: train the teachers of an ensemble with the same ([data] vocabulary)"
+                    if "vocabulary" in found
+                    else f"{model.name}: {found}: choose other teachers"
                 )
-            if model.languages != self.languages:
-                raise DataError(f"{model.name}: it translates other languages than {names[0]}: choose other teachers")
         self._folder = folder
         self.beam_size, self.n_best = beam_size, n_best
         self._workers = workers or available_cores()
@@ -88,9 +88,19 @@ class Teachers:
     @property
     def identity(self) -> dict[str, str | int]:
         """The teachers' digests and the settings of the search, which identify their translations."""
-        digests = "+".join(model.digest for model in self.models)
+        digests = self.models[0].digest
+        if len(self.models) > 1:  # In any order: the mean is the same, up to rounding.
+            together = "+".join(sorted(model.digest for model in self.models))
+            digests = f"{len(self.models)} teachers, {hashlib.sha256(together.encode()).hexdigest()}"
         search: dict[str, str | int] = {"model": digests, "beam_size": self.beam_size, "n_best": self.n_best}
         return {**search, **self.computed_by} if self.same_device else search
+
+    @property
+    def packed_files(self) -> list[Path]:
+        """Where the models of runs are written as files, in the folder of the distillation."""
+        if len(self.models) == 1:
+            return [self._folder / PACKED_TEACHER]
+        return [self._folder / f"teacher{number}.pocketmt" for number in range(1, len(self.models) + 1)]
 
     @property
     def computed_by(self) -> dict[str, str]:
@@ -115,14 +125,10 @@ class Teachers:
 
     def single_file(self) -> Path | None:
         """Return the model file of a single teacher, see `AnyModel.file`; None for an ensemble."""
-        return self.models[0].file(self._folder / PACKED_TEACHER) if len(self.models) == 1 else None
+        return self.models[0].file(self.packed_files[0]) if len(self.models) == 1 else None
 
     def _load(self) -> _Translate:
-        several = len(self.models) > 1
-        files = [
-            model.file(self._folder / (f"teacher{number}.pocketmt" if several else PACKED_TEACHER))
-            for number, model in enumerate(self.models, start=1)
-        ]
+        files = [model.file(packed) for model, packed in zip(self.models, self.packed_files, strict=True)]
         precision = self.precision or text_precision(self.device)
         translator = Translator(files, workers=self._workers, device=self.device, precision=precision)
         return partial(translator.translate_n_best, beam_size=self.beam_size, protect=False, check=False)

@@ -10,7 +10,7 @@ import msgspec
 
 from pocketmt import __version__
 from pocketmt.atomic_file import check_output, remove_unfinished_outputs
-from pocketmt.distillation.teachers import PACKED_TEACHER, Teachers
+from pocketmt.distillation.teachers import Teachers
 from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
 from pocketmt.line_digest import LineDigest
@@ -101,7 +101,7 @@ def distill(
     recorded = source.with_name(source.name + RECORD)
     for path in (source, target):  # Locking the folder would create those above it.
         check_output(path)
-    with _work_folder(folder):
+    with _work_folder(folder, teachers.packed_files):
         remove_unfinished_outputs(source, target, recorded)
         pairs = _translate(teachers, texts, side, folder, progress, translate_blocks)
         written = _write_sides(pairs, (source, target), read, back_translation)
@@ -167,15 +167,16 @@ def _read(
 
 
 @contextmanager
-def _work_folder(folder: Path) -> Iterator[None]:
-    """Lock the folder of a distillation; after an error before its first shard, remove what it holds."""
+def _work_folder(folder: Path, packed: Sequence[Path]) -> Iterator[None]:
+    """Lock the folder of a distillation; after an error before its first shard, remove the packed teachers."""
     with locked(folder):
-        remove_unfinished(folder, (PACKED_TEACHER,))
+        remove_unfinished(folder, [path.name for path in packed])
         try:
             yield
         except BaseException:
             if not any(folder.glob("*/*.jsonl")):
-                (folder / PACKED_TEACHER).unlink(missing_ok=True)
+                for path in packed:
+                    path.unlink(missing_ok=True)
             raise
 
 

@@ -144,7 +144,8 @@ class Model:
     def ensemble(models: Sequence[Model], *, workers: int, pin_workers: bool = ...) -> Model:
         """Return a model that translates by the mean of the log-probabilities of several, without shortlists.
 
-        It shares the weights of the models. Raises EngineError if they differ in vocabulary or special pieces.
+        It shares the weights of the models, which have the same vocabularies. Raises EngineError if they differ in
+        instruction set, special pieces, or what encoder or decoder read beside the pieces of a text.
         """
 
     @property

@@ -39,7 +39,9 @@ def resolve_model(model: str | os.PathLike[str]) -> Path:
         TypeError: it is no path.
     """
     if not isinstance(model, str | os.PathLike):
-        raise TypeError(f"model must be a path or the name of a bundled model, not {type(model).__name__}")
+        raise TypeError(
+            f"model must be a path, the name of a bundled model, or a list of them, not {type(model).__name__}"
+        )
     if not str(model):
         raise ModelFileError("the path of the model is empty: give the path of a *.pocketmt file")
     if (named := bundled_model(model)) is not None:

@@ -14,6 +14,7 @@ from pocketmt.errors import DataError, EngineError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 from pocketmt.model_file.container.mapped_pages import release_pages
+from pocketmt.model_file.ensemble import Common
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.packed_bits import BYTE_BITS
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup
@@ -93,27 +94,34 @@ def load_models(
 ) -> LoadedModel:
     """Load a model file, or several that translate together, with the manifest of the first.
 
-    Raises EngineError if they differ in vocabulary or languages, and as `load_model` does.
+    Raises EngineError if models cannot translate together, and as `load_model` does.
     """
+    if len(paths) > 1:
+        _check_together(paths)
     members = [
         load_model(path, workers, pin_workers, instruction_set, device=device, precision=precision) for path in paths
     ]
     first = members[0]
     if len(members) == 1:
         return first
-    for path, member in zip(paths[1:], members[1:], strict=True):
-        if member.vocabularies.stored != first.vocabularies.stored:
-            raise EngineError(
-                f"{path}: its vocabulary is not that of {paths[0]}: models that translate together need the same one"
-            )
-        if _codes(member.languages) != _codes(first.languages):
-            raise EngineError(f"{path}: it translates other languages than {paths[0]}: choose other models")
     models = [member.model for member in members]
     return first._replace(model=first.model.ensemble(models, workers=workers, pin_workers=pin_workers))
 
 
-def _codes(languages: ModelLanguages) -> tuple[tuple[str, ...], ...]:
-    return languages.defaults, languages.sources, languages.targets
+def _check_together(paths: Sequence[Path]) -> None:
+    """Raise EngineError, before weights are loaded, if models cannot translate together."""
+    first: Common | None = None
+    for path in paths:
+        with _open(path, check_digest=False) as file:
+            languages = file.source_language, file.target_language
+            try:
+                vocabularies = file.stored_vocabularies()
+            except ModelFileError as error:
+                raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
+            common = Common(vocabularies, languages, file.language_pieces, file.unit, file.architecture)
+        first = first or common
+        if found := common.difference(first, str(paths[0])):
+            raise EngineError(f"{path}: {found}: models that translate together need the same")
 
 
 def _open(path: str | os.PathLike[str], *, check_digest: bool) -> ModelFile:

@@ -86,9 +86,9 @@ class Translator:
         pin_workers = check_flag("pin_workers", pin_workers)
         self.device = choose_device(device)
         self.lines_at_once = lines_at_once(self.device)
-        models = model if isinstance(model, list | tuple) else [model]
+        models = model if isinstance(model, Sequence) and not isinstance(model, str) else [model]
         if not models:
-            raise EngineError("model is an empty list: give the path of a model file, or several")
+            raise EngineError("model is empty: give the path of a model file, or several")
         paths = [*map(resolve_model, models)]
         loaded = load_models(paths, workers, pin_workers, instruction_set, device=self.device, precision=precision)
         self._model, self._make_options = loaded.model, loaded.make_options

@@ -35,7 +35,7 @@ class QualityRecord:
 
 
 def evaluate_model(
-    model: str | Path,
+    models: Sequence[str | Path],
     source: Path,
     references: Sequence[Path],
     *,
@@ -46,7 +46,9 @@ def evaluate_model(
     device: str = NATIVE,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> QualityRecord:
-    """Translate `source` with a model file and score it against `references`; compare it with a baseline, if given.
+    """Translate `source` with a model file or an ensemble of several, and score it against `references`.
+
+    If a baseline is given, it is compared with it.
 
     `languages` are those of the translation, where models have several; each model may name them by other codes.
 
@@ -59,13 +61,14 @@ def evaluate_model(
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
     if len(references) > 1:
         check_rereadable(source)
-    translator = Translator(model, workers=workers, device=device)
+    translator = Translator(models, workers=workers, device=device)
+    name = " + ".join(map(str, models))
     other = None if baseline is None else Translator(baseline, workers=workers, device=device)
     search = TranslationOptions(beam_size=beam_size, shortlist=shortlist, check=False)
     search["source_language"], search["target_language"] = languages
     sides = languages_of(search, translator)
     if other is not None:
-        check_same_languages(str(model), sides, f"the baseline {baseline}", languages_of(search, other))
+        check_same_languages(name, sides, f"the baseline {baseline}", languages_of(search, other))
     pairs = list(read_pairs(source, references[0], sides))
     if not pairs:
         raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score, give other files")
@@ -77,7 +80,7 @@ def evaluate_model(
     if other is not None:
         differences = compare(other.translate(sources, **search), translations, *expected)
     return QualityRecord(
-        model=str(model),
+        model=name,
         source=str(source),
         references=[str(each) for each in references],
         beam_size=beam_size,

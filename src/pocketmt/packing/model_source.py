@@ -6,6 +6,7 @@ from pathlib import Path
 from pocketmt.engine import Translator
 from pocketmt.engine.devices import AUTOMATIC, choose_device
 from pocketmt.model_file import open_model
+from pocketmt.model_file.ensemble import Common
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import FLOAT32, contents_of
 from pocketmt.packing.device.model import torch_device
@@ -22,6 +23,7 @@ class AnyModel:
         name: as it was given.
         vocabularies: of the model.
         languages: "source" and "target".
+        common: what it must have in common with others to translate together.
         unit: what it translates at once, see `pocketmt.model_file.manifest.UNITS`.
     """
 
@@ -34,12 +36,23 @@ class AnyModel:
             self._run = read_trained_model(given)
             self.vocabularies = self._run.vocabularies
             self.languages, self.unit = self._run.languages, self._run.unit
+            self.common = Common(
+                self.vocabularies.stored,
+                (self.languages["source"], self.languages["target"]),
+                self._run.language_pieces,
+                self.unit,
+                self._run.architecture,
+            )
             return
         self._file = given
         with open_model(self._file) as file:
             self.vocabularies = file.vocabularies()
             self.languages = {"source": file.source_language, "target": file.target_language}
             self.unit = file.unit
+            languages = file.source_language, file.target_language
+            self.common = Common(
+                self.vocabularies.stored, languages, file.language_pieces, file.unit, file.architecture
+            )
 
     @cached_property
     def digest(self) -> str:

@@ -1,5 +1,7 @@
 """Several networks that translate together, by the mean of their log-probabilities, as the reference search does."""
 
+import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,10 +16,20 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, default_maximum_length
 from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.text.vocabulary import Vocabulary
+from tests.engine import test_fully_quantized
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, native_logits, random_network, reference_logits, uniform, write
+from tests.engine.reference import (
+    GROUPINGS,
+    architecture,
+    native_logits,
+    plain,
+    random_network,
+    reference_logits,
+    uniform,
+    write,
+)
 from tests.engine.test_lstm import lstm
-from tests.engine.test_shortlist import random_shortlist
+from tests.engine.test_shortlist import NEVER, random_shortlist
 
 # Of different sizes and kinds.
 MEMBERS: list[Architecture] = [
@@ -163,6 +175,86 @@ def test_a_translator_of_several_files(tmp_path: Path, vocabulary: Vocabulary) -
     np.testing.assert_allclose(on_torch.logits(source, best), translator.logits(source, best), atol=1e-2)
 
 
+def mean_log_probabilities(alone: Sequence[_native.Model], source: list[int], ids: list[int]) -> np.ndarray:
+    """Return the mean of the networks' log-probabilities [len(ids) + 1, V], without pieces that are never generated."""
+    each = []
+    for model in alone:
+        logits = native_logits(model, source, ids).astype(np.float64)
+        logits[:, NEVER] = -np.inf
+        each.append(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+    mean: np.ndarray = np.mean(each, axis=0)
+    return mean
+
+
+def check_greedy(model: _native.Model, alone: Sequence[_native.Model], sources: list[list[int]]) -> None:
+    """Check that each piece is the best by the mean, and that the score is the mean of those pieces."""
+    for source, [(ids, score)] in zip(sources, model.translate(sources, search_options(beam_size=1)), strict=True):
+        rows = mean_log_probabilities(alone, source, ids)
+        ended = len(ids) < default_maximum_length(len(source))
+        chosen = [*ids, 2] if ended else ids
+        picked = rows[np.arange(len(chosen)), chosen]
+        np.testing.assert_allclose(picked, rows[: len(chosen)].max(axis=1), atol=1e-3)
+        np.testing.assert_allclose(score, picked.mean(), atol=1e-3)
+
+
+def test_vocabularies_of_several_slices(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    """Logits of many rows are computed in slices of the vocabulary."""
+    shapes = [
+        architecture(vocabulary_size=5000),
+        architecture(vocabulary_size=5000, decoder_autoregression="average_attention", output_bias=True),
+        lstm(vocabulary_size=5000),
+    ]
+    alone = []
+    for number, (shape, grouping) in enumerate(zip(shapes, GROUPINGS.values(), strict=True)):
+        path = tmp_path / f"{number}.pocketmt"
+        write(path, random_network(shape, number), vocabulary, plain if number == 2 else grouping)
+        with open_model(path) as file:
+            alone.append(native_model(file))
+    model = _native.Model.ensemble(alone, workers=1)
+    draw = random.Random(3)
+    sources = [[draw.randrange(4, 5000) for _ in range(draw.randint(1, 12))] for _ in range(40)]
+    options = search_options(beam_size=4, n_best=4)
+    together = model.translate(sources, options)
+    assert [model.translate([source], options)[0] for source in sources] == together
+    assert len({tuple(best[0][0]) for best in together}) > 10
+    check_greedy(model, alone, sources[:8])
+
+
+@pytest.mark.parametrize("settings", ["no buckets", "strategy"])
+def test_members_in_any_scheme(tmp_path: Path, vocabulary: Vocabulary, settings: str) -> None:
+    """States of a network that attends to codes are bytes beside the floats of the others."""
+    alone = []
+    for number, grouping in enumerate((*GROUPINGS.values(), None)):
+        path = tmp_path / f"{number}.pocketmt"
+        if grouping is None:
+            test_fully_quantized.write(path, vocabulary, test_fully_quantized.EXACT[settings])
+        else:
+            write(path, random_network(architecture(), number), vocabulary, grouping)
+        with open_model(path) as file:
+            alone.append(native_model(file))
+    check_greedy(_native.Model.ensemble(alone, workers=1), alone, sentences(12))
+    check_greedy(_native.Model.ensemble(alone[::-1], workers=1), alone, sentences(12))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"repetition_penalty": 1.3, "no_repeat_ngram": 2},
+        {"min_length": 9},
+        {"unknown": True, "suppressed_sequences": [[17], [59, 17]]},
+        {"sampling": (1.0, 20, 0.9, 7)},
+        {"repeat_limit": 2, "length_penalty": 0.6},
+    ],
+)
+def test_options_of_the_search(together: Loader, changes: dict[str, object]) -> None:
+    _, _, [alone] = together([0])
+    twice, options = _native.Model.ensemble([alone, alone], workers=1), search_options(n_best=4, **changes)
+    prefixes = [[25]] * 8
+    terms: list[list[tuple[list[int], bool]]] = [] if "sampling" in changes else [[([40, 41], False)]] * 8
+    found = [model.submit(sentences(8), options, prefixes, terms).result() for model in (alone, twice)]
+    assert found[0] == found[1]
+
+
 def test_models_that_do_not_fit_are_refused(tmp_path: Path, vocabulary: Vocabulary, together: Loader) -> None:
     first, other = tmp_path / "first.pocketmt", tmp_path / "other.pocketmt"
     write(first, random_network(MEMBERS[0]), vocabulary)
@@ -171,7 +263,7 @@ def test_models_that_do_not_fit_are_refused(tmp_path: Path, vocabulary: Vocabula
         Translator([first, other])
     with pytest.raises(EngineError, match=r"its vocabulary is not that of .*first\.pocketmt"):
         Translator([first, "captions-en-de"])
-    with pytest.raises(EngineError, match="model is an empty list"):
+    with pytest.raises(EngineError, match="model is empty"):
         Translator([])
     with pytest.raises(TypeError, match="model must be a path"):
         Translator([first, 3])  # type: ignore[list-item]
@@ -183,3 +275,42 @@ def test_models_that_do_not_fit_are_refused(tmp_path: Path, vocabulary: Vocabula
         _native.Model.ensemble([alone, larger], workers=1)
     with pytest.raises(EngineError, match="an ensemble needs a model"):
         _native.Model.ensemble([], workers=1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"first_decoder_input": "zero"}, "its first_decoder_input is zero, that of {first} bos"),
+        ({"append_source_eos": False}, "its append_source_eos is False, that of {first} True"),
+        ({"banned_ids": (5,)}, "its never_generated_ids is (0, 1, 3, 5), that of {first} (0, 1, 3)"),
+    ],
+)
+def test_models_that_read_or_write_otherwise_are_refused(
+    tmp_path: Path, vocabulary: Vocabulary, changes: dict[str, object], message: str
+) -> None:
+    first, other = tmp_path / "first.pocketmt", tmp_path / "other.pocketmt"
+    write(first, random_network(MEMBERS[0]), vocabulary)
+    write(other, random_network(architecture(**changes)), vocabulary)
+    for device in ("cpu", "torch-cpu"):
+        with pytest.raises(EngineError, match=re.escape(message.format(first=first))):
+            Translator([first, other], device=device)
+    with open_model(first) as one, open_model(other) as two:
+        models = [native_model(one), native_model(two)]
+    with pytest.raises(EngineError, match="models 1 and 2 of the ensemble differ in"):
+        _native.Model.ensemble(models, workers=1)
+    with pytest.raises(TypeError, match="models must not be None"):
+        _native.Model.ensemble([None], workers=1)  # type: ignore[list-item]
+
+
+def test_models_of_other_units_and_language_pieces_are_refused(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    first, other = tmp_path / "first.pocketmt", tmp_path / "other.pocketmt"
+    write(first, random_network(MEMBERS[0]), vocabulary)
+    write(other, random_network(MEMBERS[0]), vocabulary, unit="document")
+    with pytest.raises(
+        EngineError, match=r"other\.pocketmt: it translates a document at once, and .*first\.pocketmt a"
+    ):
+        Translator([first, other])
+    pieces = {"target": {"de": vocabulary.pieces([20])[0]}, "target_place": "source"}
+    write(other, random_network(MEMBERS[0]), vocabulary, language_pieces=pieces)
+    with pytest.raises(EngineError, match=r"other\.pocketmt: it translates other languages than"):
+        Translator([first, other])

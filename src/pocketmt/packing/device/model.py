@@ -60,7 +60,7 @@ class DeviceModel:
     def __init__(
         self, networks: Sequence[TranslationNetwork], shortlist: Shortlist | None, device: str, precision: str
     ) -> None:
-        """Take networks on a device; those of an ensemble have the same vocabulary."""
+        """Take networks on a device; those of an ensemble fit together (`pocketmt.model_file.ensemble`)."""
         self.precision = precision
         self._networks, self._shortlist = networks, shortlist
         self._architecture = networks[0].architecture
