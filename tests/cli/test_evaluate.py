@@ -31,6 +31,19 @@ def test_a_model_scored_against_its_translation_is_perfect(
     assert record["provenance"]["command"].startswith("pocketmt evaluate -m ")
 
 
+def test_an_ensemble_is_scored(pocketmt: Run, random_model: Path, another_model: Path, text: Path) -> None:
+    models = "-m", random_model, "-m", another_model
+    path = text.with_name("together.de")
+    path.write_bytes(pocketmt("translate", *models, "-i", text).stdout)
+    answer = pocketmt("evaluate", *models, "-s", text, "-r", path, "--json")
+    assert answer.returncode == 0, answer.stderr
+    record = json.loads(answer.stdout)
+    assert record["model"] == f"{random_model} + {another_model}"
+    assert record["quality"]["chrf"]["value"] == pytest.approx(100)
+    twice = pocketmt("evaluate", "-m", random_model, "--baseline", "a", "--baseline", "b", "-s", text, "-r", path)
+    assert twice.returncode == 2 and b"--baseline is given 2 times" in twice.stderr
+
+
 def test_the_table_shows_scores_and_signatures(
     pocketmt: Run, random_model: Path, text: Path, translation: Path
 ) -> None:
