@@ -2,7 +2,7 @@
 
     python -m benchmarks.everyday_family examples/everyday/two-cores.toml --folder runs/two-cores --languages en-de
 
-Scores are of the test set, with all references and beam 4; `val` chooses the best teacher, which gains are against. All
+Scores are of the test set, with all references and beam 4; `val` chooses the best teacher, which gains are against, if there is one. All
 models, and the ensemble of the teachers, are timed on one core, in turn. Members that were not made are left out.
 `--compare MODEL BASELINE` adds the gain of one member over another.
 """
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     translators = {name: Translator(paths) for name, paths in files.items()}
     members = {name: _member(name, paths, translators[name], texts) for name, paths in files.items()}
     teachers = [member for name, member in members.items() if name.startswith("teacher")]
-    best = max(teachers, key=lambda member: float(member.row["val"]["bleu"]))
+    best = max(teachers, key=lambda member: float(member.row["val"]["bleu"]), default=None)
     for member in members.values():
         member.row.update(_gain(member, best, texts))
     words = sum(len(line.split()) for line in texts.pooled_sources())
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         members[name].row.update(time=time, words_per_second=words / time["seconds"])
     record = {
         "languages": options.languages,
-        "best_teacher": best.name,
+        "best_teacher": None if best is None else best.name,
         "rows": [member.row for member in members.values()],
         "comparisons": [_comparison(members, name, baseline, texts) for name, baseline in options.compare],
         "cleaning": cleaning_counts(options.folder / "logs", options.languages),
@@ -97,14 +97,14 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def model_files(settings: Settings, made: Path) -> dict[str, list[Path]]:
     """Return the model files of a direction, by name: the ensemble, teachers, students, compressed students.
 
-    Those that were not made are left out. Raises ConfigurationError if there is no teacher.
+    Those that were not made are left out. Raises ConfigurationError if there is none.
     """
     teachers = [f"teacher{number}" for number in range(1, len(settings.teachers.models) + 1)]
     paths = {name: made / f"{name}.pocketmt" for name in (*teachers, *settings.students, *settings.compressions)}
     found = {name: [path] for name, path in paths.items() if path.exists()}
     together = [path for name in teachers for path in found.get(name, [])]
-    if not together:
-        raise ConfigurationError(f"{made}: no teacher was packed: run python -m examples.everyday first")
+    if not found:
+        raise ConfigurationError(f"{made}: no model was packed: run python -m examples.everyday first")
     return {ENSEMBLE: together, **found} if len(together) > 1 else found
 
 
@@ -125,9 +125,9 @@ def _translations(translator: Translator, source: Sequence[str]) -> list[str]:
     return translator.translate(source, beam_size=BEAM, split=False, check=False)
 
 
-def _gain(member: Member, baseline: Member, texts: Texts) -> dict[str, float | None]:
+def _gain(member: Member, baseline: Member | None, texts: Texts) -> dict[str, float | None]:
     """Return the gain in BLEU of a member over another one on the test set, with the p-value of a paired bootstrap."""
-    if member.name == baseline.name:
+    if baseline is None or member.name == baseline.name:
         return {"gain": None, "p_value": None}
     bleu = compare(baseline.outputs, member.outputs, *texts.pooled_references())[0]
     return {"gain": bleu.gain, "p_value": bleu.p_value}

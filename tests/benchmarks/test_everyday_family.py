@@ -87,10 +87,14 @@ def test_a_member_that_was_not_made_is_refused(score: Run) -> None:
         score("--compare", "tiny", "pocket")
 
 
-def test_a_family_without_teachers_is_refused(score: Run, made: Path) -> None:
+def test_a_family_without_teachers_has_no_gains(score: Run, made: Path) -> None:
     for number in (1, 2):
         (made / f"teacher{number}.pocketmt").unlink()
-    with pytest.raises(ConfigurationError, match="no teacher was packed"):
+    record = score("--compare", "pocket", "pocket")
+    assert record["best_teacher"] is None
+    assert [(row["model"], row["gain"]) for row in record["rows"]] == [("pocket", None)]
+    (made / "pocket.pocketmt").unlink()
+    with pytest.raises(ConfigurationError, match="no model was packed"):
         score()
 
 
