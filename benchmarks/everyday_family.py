@@ -2,9 +2,9 @@
 
     python -m benchmarks.everyday_family examples/everyday/two-cores.toml --folder runs/two-cores --languages en-de
 
-Scores are of the test set, with all references and beam 4; `val` chooses the best teacher, which gains are against, if there is one. All
-models, and the ensemble of the teachers, are timed on one core, in turn. Members that were not made are left out.
-`--compare MODEL BASELINE` adds the gain of one member over another.
+Scores are of the test set, with all references and beam 4; `val` chooses the best teacher, which gains are against, if
+there is one. All models, and the ensemble of the teachers, are timed on one core, in turn. Members that were not made
+are left out. `--compare MODEL BASELINE` adds the gain of one member over another.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command import run
+from benchmarks.multi30k.compression import encoder_sparsity
 from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.multi30k.students import times_in_turn
 from benchmarks.multi30k.texts import TEXTS, Texts
@@ -27,6 +28,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import compare, score
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.model_file import open_model
 
 CORPORA: Final = {"en-de": "tatoeba", "de-en": "tatoeba-de-en"}
 ENSEMBLE: Final = "ensemble"
@@ -111,9 +113,12 @@ def model_files(settings: Settings, made: Path) -> dict[str, list[Path]]:
 def _member(name: str, paths: Sequence[Path], translator: Translator, texts: Texts) -> Member:
     validation = _translations(translator, texts.source_lines(texts.validation))
     outputs = _translations(translator, texts.pooled_sources())
+    with open_model(paths[0]) as file:
+        sparsity = encoder_sparsity(file.architecture) if len(paths) == 1 else None
     row = {
         "model": name,
         "bytes": sum(path.stat().st_size for path in paths),
+        "encoder_sparsity": sparsity,
         "training": translator.manifest["training"] if len(paths) == 1 else None,
         "val": score_entry(score(validation, *texts.reference_lines(texts.validation))),
         "test": score_entry(score(outputs, *texts.pooled_references())),

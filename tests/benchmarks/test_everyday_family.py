@@ -68,6 +68,7 @@ def test_all_members_are_scored_against_the_best_teacher(score: Run, made: Path)
     assert rows["ensemble"]["bytes"] == 2 * (made / "teacher1.pocketmt").stat().st_size
     assert rows["ensemble"]["test"] == rows["teacher1"]["test"]  # Both teachers are the same.
     assert rows["teacher1"]["gain"] is None
+    assert rows["pocket"]["encoder_sparsity"] == {"attention": 0, "feed_forward": 0}
     assert rows["ensemble"]["gain"] == rows["pocket"]["gain"] == pytest.approx(0)
     assert all(row["words_per_second"] > 0 for row in rows.values())
     [comparison] = record["comparisons"]
