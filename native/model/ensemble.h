@@ -28,8 +28,8 @@ struct EnsembleWorkspace {
 class Ensemble {
   public:
     // The networks have the same vocabularies. Throws Error if they differ in kernels, in the sizes of vocabularies, in
-    // special pieces or those that are never generated, in whether the encoder reads the end of a source, or in what the
-    // decoder reads first.
+    // special pieces or those that are never generated, in whether the encoder reads the end of a source, or in what
+    // the decoder reads first.
     explicit Ensemble(std::vector<std::shared_ptr<const Network>> networks);
 
     std::span<const std::shared_ptr<const Network>> networks() const { return networks_; }

@@ -11,7 +11,7 @@ from .conftest import Run
 
 HTML = """\
 <!DOCTYPE html>
-<html><head><title>My town</title><style>p { color: red }</style></head>
+<html><head><meta charset="utf-8"><title>My town</title><style>p { color: red }</style></head>
 <body class="big"><h1>Where is the <b>train station</b>?</h1>
 <!-- not this -->
 <p>I have a <a href="dog.html">big dog</a>. It is five years old.</p>
@@ -30,7 +30,7 @@ def test_html_keeps_its_markup(pocketmt: Run, tmp_path: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, b"")
     found = output.read_text().split("\n")
     titles = Translator("everyday-en-de").translate(["My town", "It is five years old."])
-    assert found[1] == f"<html><head><title>{titles[0]}</title><style>p {{ color: red }}</style></head>"
+    assert found[1].startswith(f'<html><head><meta charset="utf-8"><title>{titles[0]}</title><style>p {{ color: red }}')
     assert found[2] == '<body class="big"><h1>Wo ist der <b>Bahnhof</b>?</h1>'
     assert found[3] == "<!-- not this -->"
     assert found[4] == f'<p>Ich habe einen <a href="dog.html">großen Hund</a>. {titles[1]}</p>'
@@ -99,16 +99,64 @@ def test_options_that_do_not_fit_are_usage_errors(
 @pytest.mark.parametrize("name", ["page.html", "film.srt"])
 def test_what_is_not_utf_8_leaves_no_output(pocketmt: Run, random_model: Path, tmp_path: Path, name: str) -> None:
     path, output = tmp_path / name, tmp_path / "out"
-    path.write_bytes(b"<p>a bird</p>\n\xf6")
+    path.write_bytes(b"00:01,0 --> 00:02,0\n\xf6")
     answer = pocketmt("translate", "-m", random_model, "-i", path, "-o", output)
     assert (answer.returncode, answer.stdout) == (1, b"")
-    assert f"{name}" in answer.stderr.decode() and "not UTF-8" in answer.stderr.decode()
+    assert f"{name}, line 2: not " in answer.stderr.decode()
     assert not output.exists()
 
 
 def test_a_file_of_an_office_program_is_refused(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
-    path = tmp_path / "letter.docx"
-    path.write_bytes(b"PK\x03\x04")
-    answer = pocketmt("translate", "-m", random_model, "-i", path)
+    for name, message in (
+        ("letter.docx", "letter.docx is not a text file: save it as HTML, or as text or TSV in UTF-8"),
+        ("film.ass", "film.ass: subtitles of this kind are not supported: convert them to .srt or .vtt"),
+        ("film.srt", "film.srt: no times such as 00:00:01,000 --> 00:00:04,000: give a file of subtitles"),
+    ):
+        path = tmp_path / name
+        path.write_bytes(b"PK\x03\x04")
+        answer = pocketmt("translate", "-m", random_model, "-i", path)
+        assert (answer.returncode, answer.stdout) == (1, b"")
+        assert message in answer.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ('<meta charset="iso-8859-1">', "latin-1"),
+        ('<?xml version="1.0" encoding="windows-1252"?>', "cp1252"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=UTF-8">', "utf-8"),
+        ("<!doctype html>", "ascii"),
+        ("", "utf-8"),
+        ("<html><!-- ä -->", "utf-8"),
+    ],
+)
+def test_a_document_stays_in_its_encoding(pocketmt: Run, head: str, encoding: str) -> None:
+    page = f"{head}<p>The door is big.</p>".encode(encoding)
+    answer = pocketmt("translate", "--format", "html", stdin=page)
+    assert answer.returncode == 0, answer.stderr
+    german = Translator("everyday-en-de").translate(["The door is big."])[0]
+    assert "ü" in german
+    assert answer.stdout == f"{head}<p>{german}</p>".encode(encoding, "xmlcharrefreplace")
+
+
+def test_an_unknown_charset_is_refused(pocketmt: Run, random_model: Path) -> None:
+    answer = pocketmt(
+        "translate", "-m", random_model, "--format", "html", stdin=b'<meta charset="x-none"><p>a bird</p>'
+    )
     assert (answer.returncode, answer.stdout) == (1, b"")
-    assert "letter.docx is no text: save it as HTML or as text in UTF-8" in answer.stderr.decode()
+    assert "declares the charset 'x-none', which is unknown" in answer.stderr.decode()
+
+
+def test_xhtml_closes_elements_as_xml_does(pocketmt: Run) -> None:
+    start = '<?xml version="1.0"?><html><head><script src="a.js"/><title/></head><body>'
+    page = f"{start}<p>Where is the dog?</p>\n  <p>\n    <![CDATA[a > b]]>\n  </p></body></html>"
+    answer = pocketmt("translate", "--format", "html", stdin=page.encode())
+    german = Translator("everyday-en-de").translate(["Where is the dog?"])[0]
+    assert answer.stdout.decode() == page.replace("Where is the dog?", german)
+
+
+def test_white_space_around_text_stays(pocketmt: Run) -> None:
+    page = "<ul>\r\n  <li>\r\n\tMy dog\r\n  <li>My <b>cat</b>\r\n</ul>\r\n"
+    dog, cat = Translator("everyday-en-de").translate(["My dog", "My cat"])
+    answer = pocketmt("translate", "--format", "html", stdin=page.encode()).stdout.decode()
+    assert answer.replace("<b>", "").replace("</b>", "") == page.replace("My dog", dog).replace("My <b>cat</b>", cat)

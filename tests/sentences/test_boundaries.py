@@ -16,6 +16,7 @@ SPACED = {
         "It costs 3.50 dollars. | In 1999. | 20 people came, e.g. John, from Apple Inc. in Ohio.",
         "See www.example.com. | Write to me@example.com, etc. | They answer.",
         "Yahoo! is a company. | iPhones sell well.",
+        "P.S. I love you. | He lives in the U.S. | I was there.",
         "all of it is in lower case. | is that a sentence? | it is.",
     ],
     "de": [

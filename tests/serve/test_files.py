@@ -55,8 +55,8 @@ def test_subtitles_keep_their_times(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     "name, content, named",
     [
-        ("text.pdf", b"x", "ends in .txt, .html, .srt or .vtt"),
-        ("text", b"x", "ends in .txt, .html, .srt or .vtt"),
+        ("text.pdf", b"x", "ends in .txt, .html, .htm, .xhtml, .srt or .vtt"),
+        ("text", b"x", "ends in .txt, .html, .htm, .xhtml, .srt or .vtt"),
         ("text.txt", b"\xff", "not UTF-8 at byte 0"),
         ("text.txt", b"x" * 100_001, "the file has 100,001 characters"),
     ],

@@ -19,10 +19,28 @@ from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, f
 TextFormat = FormatName | Literal["html", "subtitles"]
 TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (*FORMATS, "html", "subtitles")
 _SUFFIXES: Final[dict[str, TextFormat]] = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), "html"),
     **dict.fromkeys((".srt", ".vtt"), "subtitles"),
 }
-_NO_TEXT: Final = frozenset((".docx", ".doc", ".odt", ".rtf", ".pptx", ".odp", ".xlsx", ".ods", ".epub", ".pdf"))
+_OFFICE: Final = frozenset(
+    (
+        ".docx",
+        ".docm",
+        ".doc",
+        ".odt",
+        ".rtf",
+        ".pptx",
+        ".pptm",
+        ".ppt",
+        ".odp",
+        ".xlsx",
+        ".xlsm",
+        ".xls",
+        ".ods",
+        ".epub",
+    )
+)
+_OTHER_SUBTITLES: Final = frozenset((".ass", ".ssa", ".sub", ".ttml", ".dfxp"))
 COLUMN: Final = "1"
 FIELD: Final = "text"
 TRANSLATION_FIELD: Final = "translation"
@@ -81,8 +99,10 @@ def _format_of(path: Path | None) -> TextFormat:
     if path is None:
         return "text"
     suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
-    if suffix in _NO_TEXT:
-        raise DataError(f"{path} is no text: save it as HTML or as text in UTF-8, or give --format")
+    if suffix in _OFFICE or suffix == ".pdf":
+        raise DataError(f"{path} is not a text file: save it as HTML, or as text or TSV in UTF-8")
+    if suffix in _OTHER_SUBTITLES:
+        raise DataError(f"{path}: subtitles of this kind are not supported: convert them to .srt or .vtt")
     return _SUFFIXES.get(suffix) or format_of(path)
 
 
@@ -103,7 +123,7 @@ class RecordOptions(NamedTuple):
 
         Raises:
             click.UsageError: an option does not go with the format.
-            DataError: the suffix is that of a file which is no text.
+            DataError: the suffix is that of a file which cannot be translated.
         """
         format = self.format_name or _format_of(path)
         for value, option, formats in (

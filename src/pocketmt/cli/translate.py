@@ -98,16 +98,16 @@ def translate(
     translator_choices: dict[str, Any],
     on_cluster: ClusterOptions,
 ) -> None:
-    """Translate UTF-8 text. Every input line gives one output line, even a blank one.
+    """Translate UTF-8 text. Every line of plain text gives one line, even a blank one.
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
 
     URLs, e-mail addresses, placeholders and emoji are kept, except with --no-split or --prefix.
 
     TSV, JSONL and TMX are written back with the translations added: as the last column, a field, or a target variant.
-    In HTML and subtitles, translations replace the text.
+    Translations replace the text of HTML and subtitles.
 
-    Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
+    Lines from a pipe are translated as they arrive, except HTML and subtitles.
 
     With --ray, shards are written, and the same command resumes.
 

@@ -19,19 +19,23 @@ class _Part(NamedTuple):
 class HtmlDocument:
     """The segments of a document, with the sentences of each. Tags are placed by the alignment of the translations."""
 
-    def __init__(self, document: str, language: str, *, split: bool) -> None:
+    def __init__(self, document: str, language: str, *, split: bool, encoding: str = "utf-8") -> None:
         """Divide a document.
 
         Args:
             document: HTML.
             language: ISO 639-1 code of its text.
             split: whether the text of a segment is divided into sentences.
+            encoding: of the translated document; what it lacks becomes references such as `&#252;`.
         """
+        self._encoding = encoding
         number = 1
         self._parts: list[_Part] = []
         for segment in divide_document(document):
-            self._parts.append(_Part(segment, divide_line(segment.text, language, split=split), number))
-            number += segment.markup.count("\n")
+            markup = segment.markup
+            first = number + markup[: len(markup) - len(markup.lstrip())].count("\n")
+            self._parts.append(_Part(segment, divide_line(segment.text, language, split=split), first))
+            number += markup.count("\n")
 
     def chunks(self, size: int) -> Iterator[list[str]]:
         """Yield the sentences in order, in chunks of at least `size`, in which those of a segment are together."""
@@ -47,7 +51,7 @@ class HtmlDocument:
     def render(
         self, chunks: Iterable[tuple[Sequence[str], Sequence[Sequence[DetailedHypothesis]]]]
     ) -> Iterator[tuple[bytes, int]]:
-        """Yield the translated document in parts, in UTF-8, with the number of sentences of each.
+        """Yield the translated document in parts, with the number of sentences of each.
 
         Args:
             chunks: sentences and their translations, aligned, for each of the `chunks`.
@@ -60,8 +64,11 @@ class HtmlDocument:
                 part = waiting.popleft()
                 own = [translations.popleft() for _ in part.line.spans]
                 written.append(render_segment(part.segment, part.line.join(own)))
-            yield "".join(written).encode("utf-8", "replace"), len(sentences)
-        yield "".join(part.segment.markup for part in waiting).encode("utf-8", "replace"), 0
+            yield self._encoded(written), len(sentences)
+        yield self._encoded(part.segment.markup for part in waiting), 0
+
+    def _encoded(self, parts: Iterable[str]) -> bytes:
+        return "".join(parts).encode(self._encoding, "xmlcharrefreplace")
 
     def line_in_file(self, number: int) -> int:
         """Return the number of the document's line where the segment of a sentence begins.

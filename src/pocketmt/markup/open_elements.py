@@ -7,7 +7,7 @@ Source: HTML Standard (WHATWG), sections 13.1.2.4 (optional tags), 13.2.4.2 (the
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from pocketmt.markup.tokens import Token
+from pocketmt.markup.tokens import VOID, Token
 
 
 def _names(names: str) -> frozenset[str]:
@@ -19,8 +19,6 @@ INLINE: Final = _names(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small span strike "
     "strong sub sup time tt u var wbr"
 )
-VOID_INLINE: Final = _names("img wbr")
-VOID: Final = VOID_INLINE | _names("area base br col embed hr input link meta param source track")
 # A tag ends no element around one of these.
 _SCOPE: Final = _names(
     "caption html marquee object table td template th "

@@ -9,6 +9,7 @@ from pocketmt.markup.links import Link
 from pocketmt.markup.segments import Element, Segment
 from pocketmt.sentences.protected import WORD_WITH_SPACES, protected_matches
 
+_SPACE: Final = " \t\n\r\f"
 _SHOWN: Final = "\ufffc"  # stands for markup that is shown
 # Punctuation with no space after it, and with none before it.
 _OPENING: Final = frozenset("([{„«¿¡")
@@ -16,9 +17,16 @@ _CLOSING: Final = frozenset(".,;:!?)]}»…%。，、；：！？）」』】")
 
 
 def render_segment(segment: Segment, translation: Translation) -> str:
-    """Return the markup of a translated segment: that of the segment itself, if it is copied."""
+    """Return the markup of a translated segment, with the white space around its own: itself, if it is copied."""
     if not segment.text:
         return segment.markup
+    markup, rendered = segment.markup, _rendered(segment, translation)
+    start, end = len(markup) - len(markup.lstrip(_SPACE)), len(markup.rstrip(_SPACE))
+    before = markup[:start] if rendered.startswith(" ") else ""
+    return before + rendered.strip(" ") + (markup[end:] if rendered.endswith(" ") else "")
+
+
+def _rendered(segment: Segment, translation: Translation) -> str:
     text = translation.texts[0]
     if not segment.elements:
         return html.escape(text, quote=False)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pocketmt.markup.open_elements import INLINE, VOID, VOID_INLINE, OpenElements
-from pocketmt.markup.tokens import RAW_TEXT, TITLE, Token, tokenize
+from pocketmt.markup.open_elements import INLINE, OpenElements
+from pocketmt.markup.tokens import RAW_TEXT, TITLE, VOID, VOID_INLINE, Token, tokenize
 from pocketmt.text.normalization import remove_invisible
 
 # Their content is copied; those within a line move as a whole.

@@ -13,6 +13,13 @@ RAW_TEXT: Final = frozenset(
     ("script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext", "title", "textarea")
 )
 TITLE: Final = "title"
+VOID_INLINE: Final = frozenset(("img", "wbr"))
+VOID: Final = VOID_INLINE.union(
+    ("area", "base", "br", "col", "embed", "hr", "input", "link", "meta", "param", "source", "track")
+)
+# Documents in XML, where "/>" closes an element and sections of character data are no markup.
+_XML: Final = re.compile(r"\ufeff?\s*<\?xml\s|[^>]*(?:>[^>]*){0,5}\sxmlns=.http://www\.w3\.org/1999/xhtml\b")
+_CHARACTER_DATA: Final = "<![CDATA["
 _SPACE: Final = r" \t\n\r\f"  # In a set of characters of a regular expression.
 _NAME: Final = re.compile(rf"</?([A-Za-z][^{_SPACE}/>]*)")
 _BETWEEN: Final = re.compile(rf"[{_SPACE}/]*")
@@ -44,9 +51,10 @@ class Token:
 
 def tokenize(document: str) -> Iterator[Token]:
     """Yield the tokens of a document, in time proportional to its length."""
+    is_xml = _XML.match(document) is not None
     position = start = 0
     while (position := document.find("<", position)) >= 0:
-        token = _markup(document, position)
+        token = _markup(document, position, is_xml=is_xml)
         if token is None:
             position += 1
             continue
@@ -63,8 +71,11 @@ def tokenize(document: str) -> Iterator[Token]:
         yield Token(document[start:])
 
 
-def _markup(document: str, start: int) -> Token | None:
+def _markup(document: str, start: int, *, is_xml: bool) -> Token | None:
     """Return the token that a "<" begins; None: it is text."""
+    if is_xml and document.startswith(_CHARACTER_DATA, start):
+        last = document.find("]]>", start)
+        return Token(document[start : len(document) if last < 0 else last + 3], copied=True)
     following = document[start + 1 : start + 2]
     if following in ("!", "?") or (following == "/" and not document[start + 2 : start + 3].isascii()):
         return Token(document[start : _comment_end(document, start)], copied=True)
@@ -76,6 +87,8 @@ def _markup(document: str, start: int) -> Token | None:
     end, attributes = _tag_end(document, name.end())
     if end is None:
         return Token(document[start:], copied=True)
+    if is_xml and document.endswith("/>", start, end) and name[1].lower() not in VOID:
+        return Token(document[start:end], copied=True)
     untranslated = (
         attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
     )

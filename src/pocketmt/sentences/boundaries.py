@@ -100,8 +100,10 @@ def _ends(text: str, start: int, match: re.Match[str], language: str, any_case: 
     if plain in words("before_number", language):
         return not following[:1].isdecimal()
     is_starter = following.lower() in words("starters", language) and not any_case
-    if plain in words("sometimes_final", language) or _ACRONYM.fullmatch(word):
+    if plain in words("sometimes_final", language):
         return is_starter
+    if _ACRONYM.fullmatch(word):  # "P.S." at the beginning is no sentence.
+        return is_starter and match.start() - len(word) > start
     if len(word) == 1 and word.isalpha():
         return word == "I" and is_starter
     if word.isdecimal():

@@ -103,7 +103,8 @@ class Api:
             text = "\n".join(line for unit in units for line in unit.lines)
         work = self._service.translate(client, [text], source, target, markup=file.is_html, n_best=1, aligned=False)
         [done] = await self._unless_client_leaves(request, work)
-        key = self._files.keep(file.translated_name(target), file.translated(units, done.text))
+        content = await asyncio.to_thread(file.translated, units, done.text)
+        key = self._files.keep(file.translated_name(target), content)
         return JSONResponse({"translatedFileUrl": f"{_address_of_server(request)}/download_file/{key}"})
 
     async def download_file(self, request: Request) -> Response:

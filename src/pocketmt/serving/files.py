@@ -13,7 +13,8 @@ from pocketmt.serving.errors import RequestError
 from pocketmt.text.formats.format import Unit
 from pocketmt.text.formats.subtitles import read_units
 
-KINDS: Final = (".txt", ".html", ".srt", ".vtt")
+_HTML: Final = (".html", ".htm", ".xhtml")
+KINDS: Final = (".txt", *_HTML, ".srt", ".vtt")
 _SUBTITLES: Final = frozenset((".srt", ".vtt"))
 MOST_BYTES: Final = 64 << 20  # of all translated files, with their names
 SECONDS_KEPT: Final = 600.0
@@ -37,7 +38,7 @@ class UploadedFile:
     @property
     def is_html(self) -> bool:
         """Whether the file is HTML."""
-        return self.suffix == ".html"
+        return self.suffix in _HTML
 
     def subtitles(self, text: str) -> list[Unit] | None:
         """Return what is translated of the file's text, if it has subtitles; None: the whole text."""

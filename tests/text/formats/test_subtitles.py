@@ -112,48 +112,152 @@ def test_a_number_after_a_text_belongs_to_the_next_cue() -> None:
     assert translated(content) == content
 
 
-def test_sentences_end_at_four_cues_and_where_a_cue_ends_or_begins_one() -> None:
-    def cues(*lines: str) -> list[tuple[str, ...]]:
-        return texts("".join(f"00:0{number}.0 --> 00:0{number}.5\n{line}\n\n" for number, line in enumerate(lines)))
+def cues(*texts_of_cues: str, pause: int = 0) -> str:
+    """Return a file with cues of a second, and a pause between them."""
+    times = (number * (1 + pause) for number in range(len(texts_of_cues)))
+    return "".join(
+        f"00:{time // 60:02}:{time % 60:02},000 --> 00:{(time + 1) // 60:02}:{(time + 1) % 60:02},000\n{text}\n\n"
+        for time, text in zip(times, texts_of_cues, strict=True)
+    )
 
-    assert cues("a", "b", "c", "d", "e") == [("a b c d",), ("e",)]
-    assert cues("We left.", "and came") == [("We left.",), ("and came",)]
-    assert cues("We left", "Tom came") == [("We left",), ("Tom came",)]
-    assert cues("<b>We left</b>", "<i>and came</i>") == [("We left and came",)]
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (["a", "b", "c", "d", "e"], ["a b c d", "e"]),
+        (["We left.", "and came"], ["We left.", "and came"]),
+        (["We left", "Tom came"], ["We left", "Tom came"]),
+        (["Do you know what", "I did?"], ["Do you know what I did?"]),
+        (["We left,", "Tom came"], ["We left, Tom came"]),
+        (["<b>We left</b>", "<i>and came</i>"], ["We left and came"]),
+        (["I THINK THAT", "WE LEFT"], ["I THINK THAT WE LEFT"]),
+        (["我认为", "我们走了。"], ["我认为 我们走了。"]),
+        (["I was going to...", "...tell you."], ["I was going to tell you."]),
+        (["I was going to...", "tell you."], ["I was going to tell you."]),
+        (["I was going to...", "Tom came"], ["I was going to...", "Tom came"]),
+        (["<v Fred>I am Fred", "<v Ann>and I am Ann"], ["I am Fred", "and I am Ann"]),
+        (["[noise]", "and came"], ["[noise]", "and came"]),
+        (["- a", "b\n- c\n- d", "e"], ["- a b", "- c", "- d e"]),
+    ],
+)
+def test_where_a_sentence_goes_on(parts: list[str], expected: list[str]) -> None:
+    assert [text for unit in texts(cues(*parts)) for text in unit] == expected
+    assert translated(cues(*parts)) == cues(*parts)
+
+
+def test_a_sentence_ends_with_a_long_pause() -> None:
+    assert texts(cues("we go", "home", pause=2)) == [("we go home",)]
+    assert texts(cues("we go", "home", pause=9)) == [("we go",), ("home",)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["- What do you", "mean by that?", "- Nothing."], ["- What do you mean by that?", "- Nothing."]),
+        (["How are you?", "- Fine."], ["How are you?", "- Fine."]),
+        (["JOHN: Where is", "the dog?", "MARY: There."], ["Where is the dog?", "There."]),
+        (["♪ I love the river ♪", "♪ And the river ♪"], ["♪ I love the river ♪", "♪ And the river ♪"]),
+        (["1. Bread", "2. Butter"], ["1. Bread", "2. Butter"]),
+        (["(SIGHS)", "I am tired"], ["(SIGHS)", "I am tired"]),
+        (["No.", "Yes, it is"], ["No.", "Yes, it is"]),
+        (["I saw Mr.", "Smith."], ["I saw Mr. Smith."]),
+        (["I <i>really</i> love", "you."], ["I really love you."]),
+        (["<v Ann>one", "<v Bob>two"], ["one", "two"]),
+        (["<00:01.500><c> the</c><00:02.000><c> big</c> dog"], ["the big dog"]),
+        (["<b>Tom &amp; &lt;Mary&gt;</b>"], ["Tom & <Mary>"]),
+        (["You < me > us"], ["You < me > us"]),
+        ([r"{\i1}We left\Nus.{\i0}"], ["We left us."]),
+    ],
+)
+def test_the_parts_of_a_cue(lines: list[str], expected: list[str]) -> None:
+    content = cues("\n".join(lines))
+    assert texts(content) == [tuple(expected)]
+    assert translated(content) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "translation", "expected"),
+    [
+        ('<font color="#ff0">I waited</font>\n<font color="#ff0">all day.</font>', "Ich habe den ganzen Tag gewartet.",
+         '<font color="#ff0">Ich habe den ganzen\nTag gewartet.</font>'),
+        ("I <i>really</i> love you.", "Ich liebe dich.", "Ich liebe dich."),
+        ("<i>Really</i>, I <b>do</b>", "Wirklich", "Wirklich"),
+        ("<v.loud Ann>a <c.red>big</c> dog</v>", "ein Hund", "<v.loud Ann>ein Hund</v>"),
+        ("{\\an8}<i>Good night</i>", "Gute Nacht", "{\\an8}<i>Gute Nacht</i>"),
+        ("Tom &amp; me", "Tom < ich", "Tom &lt; ich"),
+        ("JOHN: Stop!", "Halt!", "JOHN: Halt!"),
+        ("价格是多少\n元", "一二三四1234567五六", "一二三四\n1234567五六"),
+        ("at this\npoint", "jetzt", "jetzt"),
+    ],
+)  # fmt: skip
+def test_translations_with_tags(text: str, translation: str, expected: str) -> None:
+    assert translated(cues(text), lambda line: translation if line else "") == cues(expected)
+
+
+def test_ellipses_stay_where_a_sentence_is_divided() -> None:
+    content = cues("I was going to...", "...tell you.")
+    assert translated(content, lambda line: "Ich wollte es dir sagen." if line else "") == cues(
+        "Ich wollte es...", "...dir sagen."
+    )
 
 
 def test_a_translation_of_too_few_words_leaves_later_parts_empty() -> None:
-    content = "00:01.0 --> 00:02.0\nat this\n\n00:03.0 --> 00:04.0\npoint in time.\n"
-    assert translated(content, lambda line: "jetzt" if line else "") == (
-        "00:01.0 --> 00:02.0\njetzt\n\n00:03.0 --> 00:04.0\n\n"
+    content = cues("at this", "point in time.")
+    assert translated(content, lambda line: "jetzt" if line else "") == cues("jetzt", "")
+    assert translated(content, lambda line: "此时此刻" if line else "") == cues("此", "时此刻")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        "00:00:36 --> 00:00:37", "00:00:01:000 --> 00:00:02:000", "00: 00: 01, 000 --> 00: 00: 02, 000",
+        "00:00:01,000 -> 00:00:02,000", "-00:00:01,000 --> 00:00:02,000", "100:00:01,5-->100:00:02,5 X1:40 X2:600",
+    ],
+)  # fmt: skip
+def test_times_of_many_programs(times: str) -> None:
+    assert texts(f"1\n{times}\nOne.\n") == [("One.",)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_within_a_cue(end: str) -> None:
+    srt = end.join(
+        ["1", "00:01,0 --> 00:02,0", "", "We left", "", "and came.", " ", "", "2", "00:03,0 --> 00:04,0", "No."]
     )
-    chinese = translated(content, lambda line: "此时此刻" if line else "")
-    assert chinese == "00:01.0 --> 00:02.0\n此\n\n00:03.0 --> 00:04.0\n时此刻\n"
+    assert texts(srt) == [("We left", "and came."), ("No.",)]
+    assert translated(srt) == srt
+    vtt = end.join(
+        ["WEBVTT", "", "00:01.0 --> 00:02.0", " ", "We left", "", "NOTE and", "", "00:03.0 --> 00:04.0", "No."]
+    )
+    assert texts(vtt) == [("We left",), ("No.",)]
+    assert translated(vtt, str.upper) == vtt.replace("We left", "WE LEFT").replace("No.", "NO.")
 
 
 def test_any_text_is_read_and_keeps_its_times() -> None:
     draw = random.Random(3)
-    parts = [
-        "1",
-        "00:01,0 --> 00:02,0",
-        "",
-        " ",
-        "A b.",
-        "c d",
-        "- e",
-        "<i>",
-        "f</i>",
-        "{\\an8}",
-        "\r",
-        "WEBVTT",
-        "-->",
-        "\u2028",
-    ]
-    for _ in range(500):
-        content = "\n".join(draw.choices(parts, k=draw.randint(0, 14)))
+    time = "00:01,0 --> 00:02,0"
+    parts = ["1", time, time, "", " ", "A b.", "c d", "- e", "<i>", "f</i>", "{\\an8}", "\r", "x -->", "\u2028", "..."]
+    for _ in range(1000):
+        content = "\n".join(["x -->", *draw.choices(parts, k=draw.randint(0, 14))])
+        if "\r" not in content:  # Lines of a cue with other ends get the same.
+            assert translated(content) == content
         found = translated(content, lambda line: line.upper())
-        assert found.count("00:01,0 --> 00:02,0") == content.count("00:01,0 --> 00:02,0")
-        assert found.count("\n") <= content.count("\n")
+        assert found.count(time) == content.count(time)
+
+
+def test_the_time_is_proportional_to_the_text() -> None:
+    """A quadratic one would take minutes."""
+    start = "1\n00:01,0 --> 00:02,0\n"
+    for text in ("a\n" * 60_000, "a" + "<b>" * 60_000 + "x\n", f"a{' ' * 100_000}b\n", "- a\n" * 60_000, "<" * 60_000):
+        assert len(translated(start + text, lambda line: line.upper())) <= len(start + text)
+
+
+@pytest.mark.parametrize("content", ["some text", "1\n2\n", "Chapter 1:30\nof a book"])
+def test_a_file_without_times_is_refused(content: str) -> None:
+    with pytest.raises(DataError, match=r"x\.srt: no times such as 00:00:01,000 --> 00:00:04,000"):
+        texts(content)
+    assert translated("") == ""
+    assert translated(" \n\n") == " \n\n"
+    assert translated("WEBVTT\n\nNOTE nothing\n") == "WEBVTT\n\nNOTE nothing\n"
 
 
 def test_a_file_that_is_not_utf_8_is_refused() -> None:

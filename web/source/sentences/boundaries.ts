@@ -79,7 +79,9 @@ function ends(text: string, start: number, place: number, mark: string, end: num
   if (words.never_final.has(plain)) return false;
   if (words.before_number.has(plain)) return !DECIMAL.test(first);
   const isStarter = words.starters.has(following.toLowerCase()) && !anyCase;
-  if (words.sometimes_final.has(plain) || ACRONYM.test(word)) return isStarter;
+  if (words.sometimes_final.has(plain)) return isStarter;
+  // "P.S." at the beginning is no sentence.
+  if (ACRONYM.test(word)) return isStarter && place - word.length > start;
   if (/^\p{L}$/u.test(word)) return word === "I" && isStarter;
   if (DECIMAL.test(word)) {
     if (place - word.length <= start) return false;

@@ -1,184 +1,195 @@
 """Subtitles, as SubRip (.srt) and WebVTT (.vtt): the text of cues; a sentence of several cues is translated as one."""
 
-import html
 import re
+import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
+from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Unit, decode
+from pocketmt.text.formats.subtitle_cues import Cue, Part, read_cues
 
 _MOST_CUES: Final = 4  # of a sentence
-_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-_TIMES: Final = re.compile(r"\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->")
-_TAG: Final = r"(?:<[^<>]*>|\{\\[^{}]*\})"  # of HTML or WebVTT, or a position such as {\an8}
-_LEADING_TAGS: Final = re.compile(rf"(?:{_TAG}\s*)*")
-_TRAILING_TAGS: Final = re.compile(rf"(?:\s*{_TAG})*$")
-_TIME_TAG: Final = re.compile(r"<[\d:.]+>")  # of words, which have no place in a translation
-_REPEATED_TAG: Final = re.compile(r"</(\w+)>\s*<\1>")  # ends with a line, and begins again with the next
-_DASH: Final = re.compile(r"\s*[-–—•]")
+_LONGEST_PAUSE: Final = 3.0  # seconds between cues of a sentence
+_LONGEST_OVERLAP: Final = 1.0
+_ENDS_SENTENCE: Final = re.compile(r"(?:[.!?:;。！？♪♫)\]\"”»]|[-–—])$")
+_ELLIPSIS: Final = re.compile(r"\s*(?:\.{2,}|…)$")
+_ELLIPSIS_BEFORE: Final = re.compile(r"^(?:\.{2,}|…)\s*")
+_COMMAS: Final = frozenset(",;:–—，、；：")
+_NEAR: Final = 8  # places on either side
+_DETOUR: Final = 0.15  # of a part, to divide after a comma
+# Scripts without spaces: Thai, Lao, Burmese, Khmer, Japanese and Chinese.
 _WITHOUT_SPACES: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-_ENDS_PART: Final = frozenset(",;:–—，、；：")
-_DETOUR: Final = 0.15  # of the text
-_ENDS_SENTENCE: Final = re.compile(r"[.!?…:;。！？♪)\]\"”»]$")
+_MARKS: Final = frozenset(("Mn", "Mc"))
 
 
-@dataclass(slots=True)
-class _Cue:
-    """A cue: what stands before its text in the file, and the text.
+class _Piece(NamedTuple):
+    """A part of a cue in a sentence.
 
     Attributes:
-        before: since the text of the cue before, line breaks included.
-        lines: of its text, without line breaks.
-        line_break: of its lines.
-        number: of its first line of text, counted from 1.
+        cue: number of the cue in its unit.
+        part: the part.
+        text: what is translated of it.
+        head, tail: ellipses around it, which show that the sentence goes on.
     """
 
-    before: str
-    lines: list[str] = field(default_factory=list)
-    line_break: str = "\n"
-    number: int = 0
-
-    def add(self, line: str, line_break: str, number: int) -> None:
-        """Add a line of text, and say what ends it and which line of the file it is."""
-        self.lines.append(line)
-        self.line_break = line_break or self.line_break
-        self.number = self.number or number
-
-    @property
-    def is_dialogue(self) -> bool:
-        """Whether each line is what someone says."""
-        return len(self.lines) > 1 and all(_DASH.match(_without_tags(line)) for line in self.lines)
-
-
-class _Text:
-    """The text of a cue, and the tags before and after it."""
-
-    def __init__(self, lines: Sequence[str], *, escaped: bool) -> None:
-        joined = " ".join(line.replace("\r", " ").strip() for line in lines)
-        joined = _REPEATED_TAG.sub(" ", _TIME_TAG.sub("", joined)).strip()
-        start = _LEADING_TAGS.match(joined)
-        self._before = "" if start is None else start[0]
-        joined = joined[len(self._before) :]
-        end = _TRAILING_TAGS.search(joined)
-        self._after = "" if end is None else end[0]
-        text = joined[: len(joined) - len(self._after)]
-        self._escaped = escaped and "<" not in text
-        self.text = html.unescape(text) if self._escaped else text
-
-    def encode(self, translation: str) -> str:
-        """Return a translation with the tags."""
-        text = html.escape(translation, quote=False) if self._escaped else translation
-        return self._before + text + self._after
+    cue: int
+    part: Part
+    text: str
+    head: str = ""
+    tail: str = ""
 
 
 def read_units(blocks: Iterable[bytes | None], name: str) -> Iterator[Unit]:
     """Yield the cues of a file; several with one sentence are a unit. All else is copied.
 
-    The translation of a sentence is divided among its cues by the length of their texts, and has as many lines as they.
-    Raises DataError if the file is not UTF-8.
+    Each part of a cue is a line of the unit (`subtitle_cues`). A sentence of several cues is one line: its translation
+    is divided among them by the length of their texts. A translation has as many lines as the text, if it has as many
+    words. Raises DataError if the file is not UTF-8, or has text but no times.
     """
     content = b"".join(block for block in blocks if block is not None)
     text = "\n".join(decode(line, name, number) for number, line in enumerate(content.split(b"\n"), 1))
-    escaped = text.startswith("WEBVTT")
-    cues = list(_cues(text))
-    waiting: list[_Cue] = []
-    for cue in cues[:-1]:
-        if waiting and not (len(waiting) < _MOST_CUES and _continues(waiting[-1], cue)):
-            yield _unit(waiting, escaped=escaped)
+    if not text.strip():
+        yield Unit(("",), content, lambda translation: b"", b"", 0)
+        return
+    cues, rest = read_cues(text)
+    if not cues and not text.startswith("WEBVTT") and "-->" not in text:
+        raise DataError(f"{name}: no times such as 00:00:01,000 --> 00:00:04,000: give a file of subtitles")
+    waiting: list[Cue] = []
+    for cue in cues:
+        if waiting and not _continues(waiting[-1], cue):
+            yield _unit(waiting)
             waiting = []
         waiting.append(cue)
     if waiting:
-        yield _unit(waiting, escaped=escaped)
-    yield Unit(("",), cues[-1].before.encode(), lambda translation: b"", b"", 0)
+        yield _unit(waiting)
+    yield Unit(("",), rest.encode(), lambda translation: b"", b"", 0)
 
 
-def _cues(text: str) -> Iterator[_Cue]:
-    """Yield the cues, and then what stands after the last one."""
-    before: list[str] = []
-    cue: _Cue | None = None  # whose text is read
-    for number, line in enumerate(_LINE.findall(text), 1):
-        content = line.rstrip("\r\n")
-        if cue is not None and content.strip() and not _TIMES.match(line):
-            cue.add(content, line[len(content) :], number)
-            continue
-        if cue is not None and cue.lines:
-            # Some files have no blank line before the number of the next cue.
-            own = cue.lines.pop() + cue.line_break if content.strip() and cue.lines[-1].strip().isdecimal() else ""
-            if cue.lines:
-                yield cue
-                before = [cue.line_break]
-            before.append(own)
-        cue = None
-        before.append(line)
-        if _TIMES.match(line):
-            cue = _Cue("".join(before))
-    if cue is not None and cue.lines:
-        yield cue
-        before = [cue.line_break] if text.endswith("\n") else []
-    yield _Cue("".join(before))
-
-
-def _without_tags(text: str) -> str:
-    return re.sub(_TAG, "", text).strip()
-
-
-def _continues(before: _Cue, cue: _Cue) -> bool:
+def _continues(before: Cue, cue: Cue) -> bool:
     """Tell whether a sentence goes on from one cue to the next."""
-    if before.is_dialogue or cue.is_dialogue:
+    last, first = before.parts[-1], cue.parts[0]
+    if not last.text or not first.text or first.has_voice:
         return False
-    end, start = _without_tags(before.lines[-1]), _without_tags(cue.lines[0])
-    return bool(end) and not _ENDS_SENTENCE.search(end) and start[:1].islower()
+    if (
+        before.end is not None
+        and cue.start is not None
+        and not (-_LONGEST_OVERLAP <= cue.start - before.end <= _LONGEST_PAUSE)
+    ):
+        return False
+    end, start = _ELLIPSIS.sub("", last.text), _ELLIPSIS_BEFORE.sub("", first.text)
+    goes_on = start[:1].islower() or start.startswith(("I ", "I'", "I’")) or end.endswith(",")
+    if last.text != end:
+        return start[:1].islower()
+    in_capitals = last.text.isupper() and first.text.isupper()
+    without_case = start[:1].isalpha() and start[:1].lower() == start[:1].upper()
+    return not _ENDS_SENTENCE.search(end) and (goes_on or in_capitals or without_case)
 
 
-def _unit(cues: Sequence[_Cue], *, escaped: bool) -> Unit:
-    first = cues[0]
-    if first.is_dialogue:
-        texts = [_Text([line], escaped=escaped) for line in first.lines]
+def _sentences(cues: Sequence[Cue]) -> list[list[_Piece]]:
+    """Return the parts of cues that have text, those of a sentence together."""
+    sentences: list[list[_Piece]] = []
+    for number, cue in enumerate(cues):
+        for part in cue.parts:
+            if not part.text:
+                continue
+            piece = _Piece(number, part, part.text)
+            joins = number > 0 and part is cue.parts[0] and len({each.cue for each in sentences[-1]}) < _MOST_CUES
+            if joins:
+                sentences[-1][-1] = _without_ellipsis_after(sentences[-1][-1])
+                sentences[-1].append(_without_ellipsis_before(piece))
+            else:
+                sentences.append([piece])
+    return sentences
 
-        def encode_lines(translation: str) -> bytes:
-            parts = zip(texts, translation.split("\n"), strict=True)
-            return first.line_break.join(text.encode(part) for text, part in parts).encode()
 
-        return Unit(tuple(text.text for text in texts), first.before.encode(), encode_lines, b"", first.number)
-    parts = [_Text(cue.lines, escaped=escaped) for cue in cues]
+def _without_ellipsis_after(piece: _Piece) -> _Piece:
+    match = _ELLIPSIS.search(piece.text)
+    return piece if match is None else piece._replace(text=piece.text[: match.start()], tail=match[0])
+
+
+def _without_ellipsis_before(piece: _Piece) -> _Piece:
+    match = _ELLIPSIS_BEFORE.match(piece.text)
+    return piece if match is None else piece._replace(text=piece.text[match.end() :], head=match[0])
+
+
+def _unit(cues: Sequence[Cue]) -> Unit:
+    sentences = _sentences(cues)
+    texts = tuple(" ".join(piece.text for piece in sentence) for sentence in sentences)
 
     def encode(translation: str) -> bytes:
-        divided = _divide(translation, [len(part.text) for part in parts])
-        written = []
-        for cue, part, text in zip(cues, parts, divided, strict=True):
-            lines = _divide(text, [1] * len(cue.lines))
-            wrapped = cue.line_break.join(line for line in lines if line)
-            written.append((cue.before if cue is not first else "") + part.encode(wrapped))
-        return "".join(written).encode()
+        written = {id(part): part.raw for cue in cues for part in cue.parts}
+        lines = translation.split("\n") if sentences else []
+        for sentence, text, translated in zip(sentences, texts, lines, strict=True):
+            if translated != text:
+                written |= _written(sentence, translated)
+        return "".join(
+            (cue.before if number > 0 else "")
+            + cue.line_break.join(line for part in cue.parts for line in written[id(part)])
+            for number, cue in enumerate(cues)
+        ).encode()
 
-    return Unit((" ".join(part.text for part in parts),), first.before.encode(), encode, b"", first.number)
+    return Unit(texts or ("",), cues[0].before.encode(), encode, b"", cues[0].number)
 
 
-def _divide(text: str, shares: Sequence[int]) -> list[str]:
+def _written(sentence: Sequence[_Piece], translation: str) -> dict[int, list[str]]:
+    """Return the lines of each part of a sentence, by the part's id."""
+    divided = divide(translation, [len(piece.text) for piece in sentence])
+    written = {}
+    for piece, text in zip(sentence, divided, strict=True):
+        lines = divide(piece.head + text + piece.tail, [1] * len(piece.part.raw))
+        written[id(piece.part)] = piece.part.encode([line for line in lines if line])
+    return written
+
+
+def divide(text: str, shares: Sequence[int]) -> list[str]:
     """Return a text in parts whose lengths are about as the shares; it is divided at spaces, if it has any.
 
     A text of too few words has empty parts at the end.
     """
-    parts: list[str] = []
-    total = sum(shares)
-    for count, share in zip(range(len(shares), 1, -1), shares, strict=False):
-        places = [match.start() for match in re.finditer(r"\s+", text)]
-        if not places and _WITHOUT_SPACES.search(text):
-            places = list(range(1, len(text)))
-        places = places[: len(places) - (count - 2)] or places[:1]  # The other parts need the rest.
-        place = _best_place(text, places, len(text) * share / max(1, total))
-        parts.append(text[:place].rstrip())
-        text = text[place:].lstrip()
-        total -= share
-    return [*parts, text]
+    places = _places(text)
+    bounds = [0]
+    total, given = max(1, sum(shares)), 0
+    for number, share in enumerate(shares[:-1]):
+        given += share
+        left = len(shares) - 2 - number  # divisions after this one
+        first = bisect_left(places, bounds[-1] + 1)
+        last = max(first, len(places) - left - 1)
+        reach = range(first, min(last + 1, len(places)))
+        bounds.append(_place(text, places, reach, len(text) * given / total, len(text) * share / total))
+    bounds.append(len(text))
+    return [text[start:end].strip() for start, end in pairwise(bounds)]
 
 
-def _best_place(text: str, places: Sequence[int], wanted: float) -> int:
-    """Return the place nearest to the wanted one, or one after a comma that is not much farther away."""
+def _places(text: str) -> list[int]:
+    """Return where a text may be divided, in order."""
+    places = [match.start() for match in re.finditer(r"\s+", text)]
+    if places or not _WITHOUT_SPACES.search(text):
+        return places
+    return [place for place in range(1, len(text)) if _may_divide(text[place - 1], text[place])]
 
-    def distance(place: int) -> float:
-        after_comma = text[place - 1] in _ENDS_PART
-        return abs(place - wanted) - (_DETOUR * len(text) if after_comma else 0.0)
 
-    return min(places, key=distance, default=len(text))
+def _may_divide(before: str, after: str) -> bool:
+    return unicodedata.category(after) not in _MARKS and not (before.isascii() and after.isascii())
+
+
+def _place(text: str, places: Sequence[int], reach: range, wanted: float, length: float) -> int:
+    """Return the place nearest to the wanted one, or one after a comma that is not much farther away.
+
+    Args:
+        text: to divide.
+        places: where it may be divided.
+        reach: the numbers of those to choose from; none: the text ends.
+        wanted: place.
+        length: of the part before it.
+    """
+    nearest = bisect_left(places, wanted, reach.start, reach.stop) if reach else 0
+    near = range(max(reach.start, nearest - _NEAR), min(reach.stop, nearest + _NEAR))
+
+    def distance(number: int) -> float:
+        after_comma = text[places[number] - 1] in _COMMAS
+        return abs(places[number] - wanted) - (_DETOUR * length if after_comma else 0.0)
+
+    return places[min(near, key=distance)] if near else len(text)
