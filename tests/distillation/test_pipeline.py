@@ -135,26 +135,6 @@ def test_a_model_file_and_plain_text_are_enough(
     assert Translator(folder / "work" / "model.pocketmt").translate(["red cat"])
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (
-            ("[model]\n", '[model]\nfirst_decoder_input = "zero"\n'),
-            "its first_decoder_input is zero, that of teacher1 bos",
-        ),
-        (("[data]\n", '[data]\nunit = "document"\n'), "its unit is document, that of teacher1 sentence"),
-    ],
-)
-def test_teachers_that_cannot_translate_together_are_not_trained(
-    folder: Path, changed: tuple[str, str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "other.toml").write_text((folder / "teacher.toml").read_text().replace(*changed))
-    (folder / "pipeline.toml").write_text(PIPELINE.replace('"teacher.toml"]', '"other.toml"]'))
-    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
-    assert f"the teacher teacher2: {message}" in capsys.readouterr().err
-    assert not (folder / "work" / "teacher1").exists()
-
-
 @pytest.mark.parametrize("setting", ["human_references = true", "n_best = 2"])
 def test_settings_that_need_references_are_refused_without_them(folder: Path, setting: str) -> None:
     plain = DATA.replace('training_target = "train.up"\n', "")

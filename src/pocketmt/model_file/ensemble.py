@@ -1,4 +1,4 @@
-"""What models must have in common to translate together."""
+"""The members of an ensemble: requirements that models which translate together share."""
 
 from typing import Final, NamedTuple
 
