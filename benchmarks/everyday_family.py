@@ -145,15 +145,21 @@ def _comparison(members: dict[str, Member], name: str, baseline: str, texts: Tex
     return {"model": name, "baseline": baseline, **_gain(members[name], members[baseline], texts)}
 
 
-def cleaning_counts(logs: Path, languages: str) -> dict[str, dict[str, int]]:
-    """Return the pairs that each rule of `pocketmt clean` removed, as the logs of a direction have them, by text."""
-    counts = {}
+def cleaning_counts(logs: Path, languages: str) -> list[dict[str, Any]]:
+    """Return the pairs that each rule of `pocketmt clean` removed, as the logs of a direction have them.
+
+    A row has the rule as "removed as", and the number of pairs by the name of the text.
+    """
+    rows: dict[str, dict[str, Any]] = {}
     for text in ("distilled", "plain"):
         path = logs / f"{languages}.{text}.log"
-        if path.exists():
-            table = path.read_text(encoding="utf-8").rpartition("removed as")[2]
-            counts[text] = {match["reason"]: int(match["pairs"].replace(",", "")) for match in _COUNT.finditer(table)}
-    return counts
+        if not path.exists():
+            continue
+        table = path.read_text(encoding="utf-8").rpartition("removed as")[2]
+        for match in _COUNT.finditer(table):
+            row = rows.setdefault(match["reason"], {"removed as": match["reason"]})
+            row[text] = int(match["pairs"].replace(",", ""))
+    return list(rows.values())
 
 
 if __name__ == "__main__":

@@ -73,7 +73,11 @@ def test_all_members_are_scored_against_the_best_teacher(score: Run, made: Path)
     assert all(row["words_per_second"] > 0 for row in rows.values())
     [comparison] = record["comparisons"]
     assert comparison["gain"] == pytest.approx(0)
-    assert record["cleaning"] == {"distilled": {"language": 7, "kept": 1993, "read": 2000}}
+    assert record["cleaning"] == [
+        {"removed as": "language", "distilled": 7},
+        {"removed as": "kept", "distilled": 1993},
+        {"removed as": "read", "distilled": 2000},
+    ]
 
 
 def test_one_teacher_is_no_ensemble(score: Run, made: Path) -> None:
@@ -100,4 +104,4 @@ def test_a_family_without_teachers_has_no_gains(score: Run, made: Path) -> None:
 
 
 def test_a_text_without_a_log_has_no_counts(tmp_path: Path) -> None:
-    assert cleaning_counts(tmp_path, "de-en") == {}
+    assert cleaning_counts(tmp_path, "de-en") == []

@@ -1,4 +1,4 @@
-"""The members of an ensemble: requirements that models which translate together share."""
+"""Common properties of models that translate together."""
 
 from typing import Final, NamedTuple
 
