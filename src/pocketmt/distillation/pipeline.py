@@ -72,7 +72,7 @@ def run_pipeline(
         translated: called with the progress of the teachers in a text.
 
     Returns:
-        The models: the first teacher and the student in full precision, and the small one.
+        The models: the teachers and the student in full precision, and the small one.
 
     Raises:
         ConfigurationError: the recipe does not suit the student, a teacher has other languages than the student, the
@@ -251,11 +251,11 @@ def _run_steps(
         found = learn_shortlist(small, source, target, top_k=settings.top_k, frequent=settings.frequent)
         add_shortlist(small, found, model)
         small.unlink()
-    artifacts = [_describe_run(teachers[0], folder), _describe_run(student, folder), _describe_file(model)]
+    described = [_describe_run(teacher, folder) for teacher in teachers]
     if pipeline.student.data.plain_validation_text:
-        # The teacher's score, if it has one, is of other text.
-        artifacts[0] = replace(artifacts[0], bleu=None)
-    return artifacts
+        # The teachers' scores, if they have some, are of other text.
+        described = [replace(each, bleu=None) for each in described]
+    return [*described, _describe_run(student, folder), _describe_file(model)]
 
 
 def _trained_teacher(teacher: Configuration | str, run: Path, step: Callable[[str], None]) -> str:
