@@ -36,7 +36,7 @@ NAMED: Final = {
     "Chicago": "places", "Osaka": "places", "Kyoto": "places", "Berlin": "places",
 }  # fmt: skip
 GERMAN: Final = {"Mary": "Maria"}  # Translators often wrote so.
-COPIES: Final = {"male": 2, "female": 2, "places": 4, "times": 6, "dates": 40, "abbreviations": 2}
+COPIES: Final = {"places": 4, "times": 6, "dates": 40, "abbreviations": 2}
 POSTSCRIPTS: Final = 1 / 300  # of all pairs
 _TIME: Final = re.compile(r"(?<![\w:.])(\d{1,2}):(\d\d)(?![\w:])")
 _GERMAN_TIME: Final = re.compile(r"(?<![\w:.])(\d{1,2})[:.](\d\d)(?= Uhr)")
@@ -55,28 +55,36 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("english", type=Path, help="English side of parallel text")
     parser.add_argument("german", type=Path, help="German side")
+    parser.add_argument(
+        "--copies", type=int, default=2, help="of a pair with the name of a person (default: %(default)s)"
+    )
     parser.add_argument("--output", "-o", type=Path, nargs=2, required=True, help="files for the sides")
     options = parser.parse_args()
     try:
-        write_pairs(with_other_names(read_pairs(options.english, options.german)), *options.output)
+        pairs = read_pairs(options.english, options.german)
+        write_pairs(with_other_names(pairs, options.copies), *options.output)
     except PocketMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def with_other_names(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield copies of the pairs with other names, times, dates or abbreviations than they have."""
+def with_other_names(pairs: Iterable[Pair], copies: int = 2) -> Iterator[Pair]:
+    """Yield copies of the pairs with other names, times, dates or abbreviations than they have.
+
+    `copies` is the number of copies of a pair with the name of a person.
+    """
     draw = random.Random(SEED)
-    variants: tuple[Variants, ...] = (_other_names, other_times, other_dates, _abbreviated, _with_postscript)
+    names = partial(_other_names, copies=copies)
+    variants: tuple[Variants, ...] = (names, other_times, other_dates, _abbreviated, _with_postscript)
     for pair in pairs:
         for each in variants:
             yield from each(draw, pair)
 
 
-def _other_names(draw: random.Random, pair: Pair) -> Iterator[Pair]:
+def _other_names(draw: random.Random, pair: Pair, copies: int) -> Iterator[Pair]:
     kinds = [NAMED[name] for name in NAMED if name in pair[0]]
-    for _ in range(max((COPIES[kind] for kind in kinds), default=0)):
+    for _ in range(max((COPIES.get(kind, copies) for kind in kinds), default=0)):
         if other := with_names(pair, partial(_drawn_name, draw)):
             yield other
 
