@@ -166,6 +166,7 @@ def test_a_sentence_ends_with_a_long_pause() -> None:
         (["<00:01.500><c> the</c><00:02.000><c> big</c> dog"], ["the big dog"]),
         (["<b>Tom &amp; &lt;Mary&gt;</b>"], ["Tom & <Mary>"]),
         (["You < me > us"], ["You < me > us"]),
+        (["<i>one</i> <b>two</b><br/>three"], ["one two three"]),
         ([r"{\i1}We left\Nus.{\i0}"], ["We left us."]),
     ],
 )

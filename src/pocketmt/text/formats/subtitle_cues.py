@@ -144,18 +144,24 @@ def _begins_part(before: str, plain: str, line: str, *, has_dashes: bool) -> boo
 
 def _part(lines: list[str], *, escaped: bool) -> Part:
     """Return lines as a part. Tags around its text are kept, those within it are left out."""
-    tokens = [token for token in _TAG.split(" ".join(line.strip() for line in lines)) if token.strip()]
-    texts = [number for number, token in enumerate(tokens) if not _TAG.fullmatch(token)]
+    tokens = [token for token in _TAG.split(" ".join(line.strip() for line in lines)) if token]
+    texts = [number for number, token in enumerate(tokens) if token.strip() and not _TAG.fullmatch(token)]
     first, last = texts[0], texts[-1]
-    text = " ".join(_BREAK.sub(" ", "".join(tokens[number] for number in texts)).split())
+    text = " ".join(_BREAK.sub(" ", "".join(map(_without_tag, tokens[first : last + 1]))).split())
     label = _LABEL.match(text)
     if label is not None:
         text = text[label.end() :]
     before, after = _kept(tokens[:first], tokens[first:last], tokens[last + 1 :])
     escaped = escaped or _ENTITY.search(text) is not None
     voice = any(map(_VOICE.match, tokens[:first]))
-    start = "".join(before) + ("" if label is None else label[0])
+    start = "".join(before).lstrip() + ("" if label is None else label[0])
     return Part(lines, html.unescape(text) if escaped else text, start, "".join(after), voice, escaped)
+
+
+def _without_tag(token: str) -> str:
+    if _TAG.fullmatch(token) is None:
+        return token
+    return " " if token.lower().startswith("<br") else ""
 
 
 def _kept(before: Sequence[str], within: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
