@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in eight rounds, from the root of the repository and in about fifteen
+# Makes the two bundled models of everyday sentences in ten rounds, from the root of the repository and in about seventeen
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -11,6 +11,8 @@ fifth=$build/fifth
 sixth=$build/sixth
 seventh=$build/seventh
 eighth=$build/eighth
+ninth=$build/ninth
+tenth=$build/tenth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -57,15 +59,15 @@ widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
         --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
 }
-# bundled LANGUAGES DESCRIPTION: the model of the eighth round in 8 and in 4 bits.
+# bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits.
 bundled() {
-    in_8_bits "$eighth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
-    POCKETMT_TEXTS=$PWD/$fifth made "$build/everyday-$1.pocketmt" pocketmt compress "$eighth/$1.pocketmt" \
-        affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$1-numbers.toml" \
-        --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$2" -o "$build/everyday-$1.pocketmt"
+    in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
+    POCKETMT_TEXTS=$PWD/$tenth/texts made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
+        affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$2-names.toml" \
+        --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -118,5 +120,16 @@ numbers en-de
 numbers de-en
 continued $seventh/en-de.pocketmt en-de $fifth $eighth continued-with-numbers 4000 numbers
 continued $seventh/de-en.pocketmt de-en $fifth $eighth continued-with-numbers 4000 numbers
-bundled en-de "Short everyday sentences, English to German"
-bundled de-en "Short everyday sentences, German to English"
+
+# Ninth round: pairs with other names, times and dates as well.
+made $fifth/names.de python -m examples.everyday.names $tatoeba/train.{en,de} -o $fifth/names.{en,de}
+continued $eighth/en-de.pocketmt en-de $fifth $ninth continued-with-names 4000 names
+continued $eighth/de-en.pocketmt de-en $fifth $ninth continued-with-names 4000 names
+
+# Tenth round: twice as many of them, English to German alone.
+ln -sf $PWD/$fifth/*.{en,de} $tenth/texts
+rm -f $tenth/texts/names.*
+made $tenth/texts/names.de python -m examples.everyday.names $tatoeba/train.{en,de} --copies 4 -o $tenth/texts/names.{en,de}
+continued $ninth/en-de.pocketmt en-de $tenth/texts $tenth continued-with-more-names 3000 names
+bundled $tenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
+bundled $ninth/de-en.pocketmt de-en "Short everyday sentences, German to English"

@@ -42,9 +42,9 @@ def test_the_card_has_the_scores_of_the_everyday_models() -> None:
 def test_the_card_has_the_scores_of_8_and_4_bits() -> None:
     expected = []
     for direction, name in DIRECTIONS.items():
-        found = {row["model"]: row["tests"] for row in record(f"everyday/bundled-{direction}")["rows"]}
-        files = [found[f"eighth round, wider, {bits} bits"] for bits in (8, 4)]
-        figures = [f"{scores[metric]:.2f}" for metric in ("bleu", "chrf") for scores in files]
+        files = record(f"everyday/bundled-{direction}")["rows"][-2:]
+        assert [row["model"].partition("wider, ")[2] for row in files] == ["8 bits", "4 bits"]
+        figures = [f"{row['tests'][metric]:.2f}" for metric in ("bleu", "chrf") for row in files]
         expected.append([name, *figures])
     assert rows_of("| direction | BLEU, 8 bits | BLEU, 4 bits | chrF, 8 bits | chrF, 4 bits |") == expected
 
@@ -63,7 +63,7 @@ def test_the_card_has_the_shares_of_words_and_phrases_alone() -> None:
     expected = []
     for direction, name in DIRECTIONS.items():
         rows = record(f"everyday/words-alone-{direction}")["rows"]
-        shares = {row["group"]: f"{row['labels']:.1%}" for row in rows if row["model"].startswith("eighth")}
+        shares = {row["group"]: f"{row['labels']:.1%}" for row in rows if row["model"] == rows[-1]["model"]}
         expected.append([name, *shares.values()])
         assert list(shares) == ["known words", "new words", "known phrases", "new phrases"]
     assert rows_of("| direction | known words | new words | known phrases | new phrases |") == expected
@@ -75,6 +75,15 @@ def test_the_card_has_the_shares_of_kept_numbers() -> None:
         row = record(f"everyday/numbers-kept-{direction}")["rows"][-1]
         expected.append([name, f"{row['alone']:.1%}", f"{row['protected']:.1%}"])
     assert rows_of("| direction | by itself | with the engine |") == expected
+
+
+def test_the_card_has_the_shares_of_kept_names() -> None:
+    expected = []
+    for direction, name in DIRECTIONS.items():
+        rows = record(f"everyday/names-kept-{direction}")["rows"]
+        [row] = (row for row in rows if row["model"] == rows[-1]["model"] and row["kind"] == "names")
+        expected.append([name, f"{row['alone']:.1%}", f"{row['protected']:.1%}"])
+    assert rows_of("| direction | names by itself | with the engine |") == expected
 
 
 def test_the_examples_of_the_card_are_translations_of_the_model() -> None:
