@@ -175,8 +175,8 @@ def test_a_node_without_room_for_the_model_is_named_with_the_file(
     shards = work_on(two_nodes, work, rows(), tmp_path / "out", warnings)
     (warning,) = warnings
     assert re.match(
-        rf"node \S+ {full[:6]} is not used any more: {small_disk}/pocketmt-\w+/model\.pocketmt: No space left on device"
-        "; its 0 unfinished blocks go to other workers$",
+        rf"node \S+ {full[:6]} is not used any more: {small_disk}/pocketmt-\w+/model1\.pocketmt: No space left on "
+        "device; its 0 unfinished blocks go to other workers$",
         warning,
     )
     assert list(small_disk.iterdir()) == []

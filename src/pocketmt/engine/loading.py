@@ -14,7 +14,6 @@ from pocketmt.errors import DataError, EngineError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 from pocketmt.model_file.container.mapped_pages import release_pages
-from pocketmt.model_file.ensemble import Common
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.packed_bits import BYTE_BITS
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup
@@ -110,6 +109,8 @@ def load_models(
 
 def _check_together(paths: Sequence[Path]) -> None:
     """Raise EngineError, before weights are loaded, if models cannot translate together."""
+    from pocketmt.model_file.ensemble import Common  # Few translations are by an ensemble.
+
     first: Common | None = None
     for path in paths:
         with _open(path, check_digest=False) as file:
