@@ -7,7 +7,7 @@ import pytest
 
 from pocketmt.distillation.teachers import Teachers, most_similar
 from pocketmt.distillation.teachers_on_cluster import name_on_every_node
-from pocketmt.engine import Hypothesis
+from pocketmt.engine import Hypothesis, Translator
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.models.search import beam_search
 from pocketmt.packing.run import pack_run
@@ -61,7 +61,7 @@ def test_a_model_file_translates_like_its_run(runs: list[str], tmp_path: Path) -
 def test_the_translation_most_similar_to_the_reference_is_chosen(runs: list[str], tmp_path: Path) -> None:
     for names in (runs[:1], runs):
         teachers = Teachers(names, tmp_path, beam_size=4, n_best=4, workers=1)
-        found = teachers.models[0].translator(tmp_path / "one.pocketmt", 1).translate_n_best(LINES, 4, beam_size=4)
+        found = Translator(teachers.models[0].file(tmp_path / "one.pocketmt")).translate_n_best(LINES, 4, beam_size=4)
         references = [hypotheses[-1].text for hypotheses in found]
         translations = teachers.translate(LINES, references)
         if len(names) == 1:

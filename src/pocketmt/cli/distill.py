@@ -84,10 +84,9 @@ def distill(
 ) -> None:
     """Translate text with TEACHERS, and write text and translations as two parallel files for students to learn from.
 
-    TEACHERS are folders that `pocketmt train` wrote, model files, or names of bundled models. They are run by
-    the engine, or on a GPU if PyTorch finds one. Several teachers with one vocabulary are an
-    ensemble, which uses the mean of their log-probabilities. *.distillation.json next to the first output lists the
-    sources of all lines.
+    TEACHERS are folders that `pocketmt train` wrote, model files, or names of bundled models. They are run by the
+    engine, or on a GPU if PyTorch finds one. Several teachers with one vocabulary are an ensemble, which uses the mean
+    of their log-probabilities. *.distillation.json next to the first output lists the sources of all lines.
 
     An interrupted distillation resumes when it is called again with the same arguments. It is refused if a text or a
     teacher has changed. Requires pip install 'pocketmt[train]'.

@@ -22,23 +22,8 @@ _SUFFIXES: Final[dict[str, TextFormat]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), "html"),
     **dict.fromkeys((".srt", ".vtt"), "subtitles"),
 }
-_OFFICE: Final = frozenset(
-    (
-        ".docx",
-        ".docm",
-        ".doc",
-        ".odt",
-        ".rtf",
-        ".pptx",
-        ".pptm",
-        ".ppt",
-        ".odp",
-        ".xlsx",
-        ".xlsm",
-        ".xls",
-        ".ods",
-        ".epub",
-    )
+_NO_TEXT: Final = frozenset(
+    ".docx .docm .doc .odt .rtf .pptx .pptm .ppt .odp .xlsx .xlsm .xls .ods .epub .pdf".split()  # noqa: SIM905
 )
 _OTHER_SUBTITLES: Final = frozenset((".ass", ".ssa", ".sub", ".ttml", ".dfxp"))
 COLUMN: Final = "1"
@@ -99,7 +84,7 @@ def _format_of(path: Path | None) -> TextFormat:
     if path is None:
         return "text"
     suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
-    if suffix in _OFFICE or suffix == ".pdf":
+    if suffix in _NO_TEXT:
         raise DataError(f"{path} is not a text file: save it as HTML, or as text or TSV in UTF-8")
     if suffix in _OTHER_SUBTITLES:
         raise DataError(f"{path}: subtitles of this kind are not supported: convert them to .srt or .vtt")

@@ -74,7 +74,7 @@ class Teachers:
             if found := model.common.difference(self.models[0].common, names[0]):
                 raise DataError(
                     f"{model.name}: {found}: train the teachers of an ensemble with the same ([data] vocabulary)"
-                    if "vocabulary" in found
+                    if found.startswith("its vocabulary")
                     else f"{model.name}: {found}: choose other teachers"
                 )
         self._folder = folder

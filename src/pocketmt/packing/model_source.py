@@ -80,30 +80,23 @@ class AnyModel:
             return self._file
         return _float_file(self._run, packed)
 
-    def translator(
-        self, packed: Path, workers: int, device: str = AUTOMATIC, precision: str | None = None
-    ) -> Translator:
-        """Return a translator with the file that `file` returns.
-
-        Args:
-            packed: the file of the model of a run.
-            workers: number of threads.
-            device: see `Translator`.
-            precision: see `Translator`; None: `text_precision`.
-
-        Raises EngineError as `Translator` does.
-        """
-        return _translator(self.file(packed), workers, device, precision)
-
 
 def start_engine(
     model: TrainedModel, packed: Path, workers: int, device: str = AUTOMATIC, precision: str | None = None
 ) -> Translator:
     """Return a translator of a model in full precision: with its model file, or with one that is written to `packed`.
 
-    See `AnyModel.translator`.
+    Args:
+        model: of a run, or of a model file.
+        packed: where a model that has no file in full precision is written.
+        workers: number of threads.
+        device: see `Translator`.
+        precision: see `Translator`; None: `text_precision`.
+
+    Raises EngineError as `Translator` does.
     """
-    return _translator(_float_file(model, packed), workers, device, precision)
+    device, path = choose_device(device), _float_file(model, packed)
+    return Translator(path, workers=workers, device=device, precision=precision or text_precision(device))
 
 
 def text_precision(device: str) -> str | None:
@@ -117,8 +110,3 @@ def _float_file(model: TrainedModel, packed: Path) -> Path:
         return model.float_file
     pack(packed, contents_of(model, FLOAT32))
     return packed
-
-
-def _translator(path: Path, workers: int, device: str, precision: str | None) -> Translator:
-    device = choose_device(device)
-    return Translator(path, workers=workers, device=device, precision=precision or text_precision(device))
