@@ -27,6 +27,7 @@ from benchmarks.data import ROOT
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.other_engines import BERGAMOT, written
 from benchmarks.record_files import write_record
+from pocketmt.engine import Translator
 from pocketmt.evaluation.records import provenance
 from pocketmt.interop.bergamot.writing import write_model as write_bergamot
 from pocketmt.interop.ctranslate2.writing import write_model as write_ctranslate2
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def full_precision(original: str, lines: Sequence[str], folder: Path) -> list[str]:
     """Return PocketMT's translations by the model in full precision."""
-    translator = AnyModel(original).translator(folder / "original.pocketmt", 1)
+    translator = Translator(AnyModel(original).file(folder / "original.pocketmt"))
     return translator.translate(lines, beam_size=1, split=False, check=False)
 
 
