@@ -59,8 +59,9 @@ widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
         --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
 }
-# bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits.
+# bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits, with the words that the pairs translate.
 bundled() {
+    pocketmt names "$1" --source "$tatoeba/train.${2%-*}" --target "$tatoeba/train.${2#*-}" -o "$1"
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
     POCKETMT_TEXTS=$PWD/$tenth/texts made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
         affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$2-names.toml" \

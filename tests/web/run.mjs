@@ -5,9 +5,11 @@ import vm from "node:vm";
 import {
   Engine,
   LocalTranslator,
+  Names,
   SentencePiece,
   UnknownWords,
   Vocabulary,
+  WordFilter,
   encodeLine,
   losesParts,
   numberFormats,
@@ -89,6 +91,16 @@ const kinds = {
       const lost = words.lost(line, lines[(index + 1) % lines.length], language);
       return [found, words.respelled(line, language), lost.map(({ text }) => text)];
     });
+  },
+  names: async ({ lines, others, language, bits, hashes }) => {
+    const names = new Names(new WordFilter(Uint8Array.from(bits), hashes));
+    return lines.map((line, index) =>
+      names.lost(line, others[index], language).map(({ start, text }) => [[...line.slice(0, start)].length, text]),
+    );
+  },
+  "word filter": async ({ words, bits, hashes }) => {
+    const filter = new WordFilter(Uint8Array.from(bits), hashes);
+    return words.map((word) => filter.has(word));
   },
   numbers: async ({ lines, source, target }) => {
     const formats = numberFormats(source, target);

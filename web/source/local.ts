@@ -57,7 +57,7 @@ export class LocalTranslator {
     this.source = file.source === file.target ? this.target : new Vocabulary(file.source, specialIds(architecture, true));
     checked(this.source, architecture.sourceSize);
     this.quotationMarks = new QuotationMarks(this.source);
-    this.unknownWords = new UnknownWords(this.source);
+    this.unknownWords = new UnknownWords(this.source, file.knownWords);
     this.languages = new Languages(file.languages, file.languagePieces, this.source, this.target);
     this.engine = new Engine(module);
     this.engine.load(file.input);
@@ -134,7 +134,7 @@ export class LocalTranslator {
     return translated;
   }
 
-  /** Whether a translation lacks a protected part of a line, or a word that the vocabulary lacks. `numbers` is that of `losesParts`. */
+  /** Whether a translation lacks a protected part of a line, or a word that the model does not know. `numbers` is that of `losesParts`. */
   private loses(line: string, translation: string, numbers: boolean, { languages }: Job): boolean {
     const loses = losesParts(line, translation, numbers, languages.numberFormats);
     return loses || (numbers && this.unknownWords.lost(line, translation, languages.sentences).length > 0);

@@ -36,6 +36,7 @@ COMMANDS: Final = (
     "export",
     "import",
     "inspect",
+    "names",
     "pack",
     "pipeline",
     "sensitivity",

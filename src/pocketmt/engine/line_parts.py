@@ -13,6 +13,7 @@ from pocketmt.sentences import Reason, Span, translation_spans
 from pocketmt.text.letter_case import NO_CAPITALS, Capitals, with_capitals
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.word_filter import WordFilter
 
 if TYPE_CHECKING:
     from pocketmt.engine.options import Search
@@ -72,22 +73,29 @@ class LineDivider:
     """Divides lines for one model.
 
     Attributes:
-        unknown_words: finds the words of a text that the vocabulary lacks.
+        unknown_words: finds the words of a text that the model does not know.
 
     Args:
         vocabulary: of the model.
         languages: of the model.
         longest_segment: in pieces; a longer sentence is translated in segments, as `encode_line` divides it.
         longest_sentence: in characters; a longer one is copied.
+        known_words: of the model file.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, languages: ModelLanguages, *, longest_segment: int, longest_sentence: int
+        self,
+        vocabulary: Vocabulary,
+        languages: ModelLanguages,
+        *,
+        longest_segment: int,
+        longest_sentence: int,
+        known_words: WordFilter | None = None,
     ) -> None:
         self._vocabulary = vocabulary
         self._languages = languages
         self._quotation_marks = QuotationMarks(vocabulary)
-        self.unknown_words = UnknownWords(vocabulary)
+        self.unknown_words = UnknownWords(vocabulary, known_words)
         self._longest_segment = longest_segment
         self._longest_sentence = longest_sentence
 

@@ -20,6 +20,7 @@ from pocketmt.model_file.matrices.row_groups import StoredRowGroup
 from pocketmt.model_file.matrices.sparse import weights_name
 from pocketmt.model_file.reader import DAMAGED
 from pocketmt.text.vocabulary import Vocabularies
+from pocketmt.text.word_filter import WordFilter
 
 # Bytes of a file from which on its digest is checked while weights are packed: hashing takes longer than a thread to
 # start. Files that are compressed as a whole are smaller.
@@ -33,6 +34,7 @@ class LoadedModel(NamedTuple):
     make_options: MakeOptions
     vocabularies: Vocabularies
     languages: ModelLanguages
+    known_words: WordFilter | None
     manifest: dict[str, object]
 
 
@@ -79,7 +81,7 @@ def load_model(
             languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
-        return LoadedModel(model, make_options, vocabularies, languages, file.manifest)
+        return LoadedModel(model, make_options, vocabularies, languages, file.known_words(), file.manifest)
 
 
 def load_models(

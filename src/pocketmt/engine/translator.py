@@ -102,6 +102,7 @@ class Translator:
             self._languages,
             longest_segment=longest_segment,
             longest_sentence=longest_sentence,
+            known_words=loaded.known_words,
         )
         self._last_check: tuple[list[object], Search | None] = [], None
         self._background: dict[int, BackgroundTranslations] = {}  # process -> its own: a fork has no threads

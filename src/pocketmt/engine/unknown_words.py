@@ -1,16 +1,17 @@
 """Words that a vocabulary lacks: with unknown characters, acronyms, and words in capitals for stress."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
 from pocketmt.engine.frequent_characters import frequent_characters
+from pocketmt.engine.names import Names
 from pocketmt.sentences.protected import Part, protected_matches
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 from pocketmt.text.language_tags import primary_subtag
-from pocketmt.text.letter_case import in_lower_case
+from pocketmt.text.letter_case import folded, in_lower_case, without_accents
 from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.word_filter import WordFilter
 
 _LEAST_PIECES: Final = 0.75  # of a character, on average, where a vocabulary spells words by letters
 _UNKNOWN_SHARE: Final = 0.8  # of the letters of a text in an unknown script
@@ -39,10 +40,16 @@ _AND: Final = {
 
 
 class UnknownWords:
-    """Finds the words of a text that the vocabulary of the source lacks. Languages are codes of the source."""
+    """Finds the words of a text that a model does not know. Languages are codes of the source.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    Args:
+        vocabulary: of the source.
+        known: words that the model translates, in lower case; None: the model file has none.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, known: WordFilter | None = None) -> None:
         self._vocabulary = vocabulary
+        self._names = None if known is None else Names(known)
         self._usual: set[str] = set()  # characters that are neither unknown nor rare, of those looked at
         self._unknown: dict[str, bool] = {}  # by character
         self._frequent: frozenset[str] | None = None
@@ -100,17 +107,27 @@ class UnknownWords:
         return len(words) == 1 and len(words[0]) <= _LONGEST_ACRONYM and not self._is_piece(words[0].lower())
 
     def lost(self, text: str, translation: str, language: str) -> list[Part]:
-        """Return the words that `find` finds in a text and that its translation lacks.
+        """Return the words that `find` finds in a text, and names, that its translation lacks.
 
         Case and accents do not count: "Osaka" may stand for "Ōsaka". Acronyms may be translated in words, as "ATM"
         often is; they are lost if the translation has other capitals with the same first letter.
         """
+        words = self._lost_words(text, translation, language)
+        if self._names is None:
+            return words
+        names = self._names.lost(text, translation, language)
+        return [
+            *words,
+            *(name for name in names if all(name.end < word.start or word.end < name.start for word in words)),
+        ]
+
+    def _lost_words(self, text: str, translation: str, language: str) -> list[Part]:
         parts = self.find(text, language)
         if not parts:
             return []
         others = {word[0] for word in _with_capitals(translation) - _with_capitals(text)}
-        found = _folded(translation)
-        missing = (part for part in parts if _folded(part.text) not in found)
+        found = folded(translation)
+        missing = (part for part in parts if folded(part.text) not in found)
         return [part for part in missing if part.text[0] in others or not self._is_acronym(part.text)]
 
     def _may_be_unknown(self, text: str) -> bool:
@@ -168,7 +185,7 @@ class UnknownWords:
             capital = word[0] + lower[1:]
             others = ([capital, lower] if _begins(match) else [lower, capital]) if stress else []
         elif any(map(self._is_unknown_character, word)):
-            others = [_without_accents(word)]
+            others = [without_accents(word)]
         return next(filter(self._is_piece, others), None)
 
     def _is_piece(self, word: str) -> bool:
@@ -216,15 +233,6 @@ def _words_and_text(text: str) -> Iterator[re.Match[str] | str]:
 def _with_capitals(text: str) -> set[str]:
     """Return the words of a text in which a capital follows another."""
     return {word for word in _PLAIN_WORD.findall(text) if _TWO_CAPITALS.search(word)}
-
-
-def _without_accents(text: str) -> str:
-    return "".join(each for each in unicodedata.normalize("NFD", text) if unicodedata.category(each) != "Mn")
-
-
-def _folded(text: str) -> str:
-    """Return a text in which neither case nor accents count."""
-    return _without_accents(text).lower()
 
 
 def _begins(match: re.Match[str]) -> bool:

@@ -6,6 +6,7 @@ from typing import Final
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container.header import DIGEST_CHARACTERS, Header
+from pocketmt.model_file.known_words import KNOWN_WORDS
 from pocketmt.model_file.manifest import CheckedManifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.row_groups import MAXIMUM_GROUPED, StoredRowGroup, groups_layout
@@ -50,6 +51,8 @@ def check_tensors(header: Header, manifest: CheckedManifest) -> None:
     }
     if manifest.shortlist is not None:
         of_any_size[SHORTLIST_TENSOR] = "U8"
+    if manifest.known_words is not None:
+        of_any_size[KNOWN_WORDS] = "U8"
     for coded in coded_tensors(header, manifest):
         del expected[coded]
         of_any_size[coded_name(coded)] = "U8"

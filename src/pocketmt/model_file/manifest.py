@@ -13,6 +13,7 @@ from pocketmt.model_file.activations.activation_quantization import (
 from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, activation_ranges_from_json
 from pocketmt.model_file.architecture import Architecture, architecture_from_json
 from pocketmt.model_file.errors import NewerFileError
+from pocketmt.model_file.known_words import KNOWN_WORDS, known_words_from_json
 from pocketmt.model_file.matrices.entropy_coding import CODING
 from pocketmt.model_file.matrices.grouped_vectors import VectorGroups, stored_shapes, vector_groups_from_json
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup
@@ -51,6 +52,7 @@ _OPTIONAL: Final = {
     "products",
     "activations",
     "shortlist",
+    KNOWN_WORDS,
     "unit",
     "language_pieces",
     TARGET_VOCABULARY,
@@ -73,6 +75,7 @@ class CheckedManifest(NamedTuple):
     activation_quantization: StoredActivationQuantization | None  # None: dynamic, 8 bits with a scale for each row
     activation_ranges: StoredActivationRanges | None  # None: no operation is quantized within trained ranges
     shortlist: StoredShortlist | None
+    known_words: int | None  # number of hashes; None: the file has no known words
     unit: str  # what the model translates at once: one of UNITS
 
 
@@ -123,6 +126,7 @@ def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
         activation_quantization=quantization,
         activation_ranges=ranges,
         shortlist=shortlist_from_json(manifest["shortlist"], size) if "shortlist" in manifest else None,
+        known_words=known_words_from_json(manifest[KNOWN_WORDS]) if KNOWN_WORDS in manifest else None,
         unit=_unit(manifest.get("unit", DEFAULT_UNIT)),
     )
 

@@ -28,6 +28,7 @@ from pocketmt.model_file.container.strict_json import parse_object
 from pocketmt.model_file.errors import NewerFileError
 from pocketmt.model_file.file_checks import check_digest as check_file_digest
 from pocketmt.model_file.file_checks import check_tensors, coded_tensors
+from pocketmt.model_file.known_words import KNOWN_WORDS
 from pocketmt.model_file.manifest import CheckedManifest, check_manifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name, decode
 from pocketmt.model_file.matrices.group_checks import check_codes, check_group
@@ -38,6 +39,7 @@ from pocketmt.model_file.matrices.stored_form import TensorLayout
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, read_shortlist
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
+from pocketmt.text.word_filter import WordFilter
 
 if TYPE_CHECKING:  # SentencePiece is loaded when a vocabulary is; few models have several languages.
     from pocketmt.model_file.language_pieces import LanguagePieces
@@ -96,6 +98,7 @@ class ModelFile:
         self._header = header
         self.vocabulary_tensors: tuple[str, ...] = checked.vocabularies.tensors
         self._vocabularies = checked.vocabularies
+        self._known_words_hashes = checked.known_words
 
     def check_digest(self, release: Callable[[int, int], None] | None = None) -> None:
         """Hash the whole file and compare with its digest; `open_model` does so unless told not to.
@@ -164,6 +167,12 @@ class ModelFile:
             return None
         sizes = self.architecture.source_size, self.architecture.vocabulary_size
         return read_shortlist(self.data(SHORTLIST_TENSOR), self.stored_shortlist, *sizes)
+
+    def known_words(self) -> WordFilter | None:
+        """Return the words that the model translates, in lower case; None if the file has none."""
+        if self._known_words_hashes is None:
+            return None
+        return WordFilter(bytes(self.data(KNOWN_WORDS)), self._known_words_hashes)
 
     def close(self) -> None:
         """Release the file; the memory stays mapped while a view of it exists."""

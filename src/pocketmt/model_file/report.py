@@ -10,6 +10,7 @@ from typing import Final
 from pocketmt.model_file.activations.activation_quantization import StoredActivationQuantization
 from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, ranges_name
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.known_words import KNOWN_WORDS
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup
 from pocketmt.model_file.matrices.sparse import kept_name, weights_name
@@ -69,6 +70,7 @@ class ModelReport:
         range_bytes: ranges of activations, in fp32.
         shortlist: number of its pieces, in words; empty: the file has none.
         shortlist_bytes: the compressed shortlist.
+        known_words_bytes: the words that the model translates.
         vocabulary_bytes: the compressed SentencePiece models and id tables.
         container_bytes: header, manifest and padding.
         compressed_bytes: bytes saved by compression of the whole file.
@@ -97,6 +99,7 @@ class ModelReport:
     range_bytes: int
     shortlist: str
     shortlist_bytes: int
+    known_words_bytes: int
     vocabulary_bytes: int
     container_bytes: int
     compressed_bytes: int
@@ -170,6 +173,7 @@ class ModelReport:
             ("biases and norms", self.vector_bytes, self.float32_bytes - matrices),
             ("ranges", self.range_bytes, self.range_bytes),
             ("shortlist", self.shortlist_bytes, self.shortlist_bytes),
+            ("known words", self.known_words_bytes, self.known_words_bytes),
             ("vocabulary", self.vocabulary_bytes, self.vocabulary_bytes),
             ("header and padding", self.container_bytes, self.container_bytes),
             ("file", self.file_bytes, self.float32_file_bytes),
@@ -236,7 +240,8 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         vector_bytes=vector_bytes,
         range_bytes=_range_bytes(file),
         shortlist=_shortlist(file),
-        shortlist_bytes=file.tensors[SHORTLIST_TENSOR].size if SHORTLIST_TENSOR in file.tensors else 0,
+        shortlist_bytes=_tensor_bytes(file, SHORTLIST_TENSOR),
+        known_words_bytes=_tensor_bytes(file, KNOWN_WORDS),
         vocabulary_bytes=vocabulary_bytes,
         container_bytes=len(file.buffer) - stored,
         compressed_bytes=len(file.buffer) - file.file_bytes,
@@ -338,6 +343,10 @@ def _shortlist(file: ModelFile) -> str:
         return ""
     targets = sum(content[: file.architecture.source_size])
     return f"{stored.frequent:,} pieces for every sentence, {targets:,} targets of source pieces"
+
+
+def _tensor_bytes(file: ModelFile, name: str) -> int:
+    return file.tensors[name].size if name in file.tensors else 0
 
 
 def _range_bytes(file: ModelFile) -> int:

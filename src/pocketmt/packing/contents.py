@@ -13,6 +13,7 @@ from pocketmt.quantization.activations.base import ActivationQuantization
 from pocketmt.quantization.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.recipes.activations import FullQuantization
 from pocketmt.text.stored_vocabulary import StoredVocabularies
+from pocketmt.text.word_filter import WordFilter
 from pocketmt.training.trained_model import TrainedModel
 
 FLOAT32: Final = "float32"
@@ -45,6 +46,7 @@ class ModelContents:
     # Of the inputs of quantized matrices; None: dynamic, 8 bits with a scale for each row.
     activation_quantization: ActivationQuantization | None = None
     activation_ranges: TrainedRanges | None = None  # None: no operation is quantized within a trained range
+    known_words: WordFilter | None = None  # see `ModelFile.known_words`; None: there are none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,4 +67,11 @@ def contents_of(model: TrainedModel, schemes: Schemes, **metadata: Any) -> Model
         language_pieces=model.language_pieces,
         **metadata,
     )
-    return ModelContents(model.weights, model.architecture, model.vocabularies.stored, schemes, about)
+    return ModelContents(
+        model.weights,
+        model.architecture,
+        model.vocabularies.stored,
+        schemes,
+        about,
+        known_words=model.known_words,
+    )

@@ -95,6 +95,7 @@ def _trained_model(name: str, path: Path, file: ModelFile, weights: dict[str, Te
         vocabularies=file.vocabularies(),
         configuration=None,
         language_pieces=file.language_pieces,
+        known_words=file.known_words(),
         digest=file_digest(path),
         float_file=None if changed else path,
     )

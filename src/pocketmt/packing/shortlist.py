@@ -8,7 +8,7 @@ from typing import Final
 from pocketmt.cores import available_cores
 from pocketmt.engine import Translator
 from pocketmt.errors import DataError, ModelFileError
-from pocketmt.model_file import ModelFile, open_model
+from pocketmt.model_file import open_model
 from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import (
@@ -19,6 +19,7 @@ from pocketmt.model_file.shortlist_encoding import (
 )
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.packing.stored_shortlist import shortlist_of
+from pocketmt.packing.stored_tensors import other_tensors
 from pocketmt.progress import Progress, no_progress
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.pair_chunks import PairChunks
@@ -142,19 +143,12 @@ def add_shortlist(model: Path, shortlist: Shortlist, output: str | os.PathLike[s
             )
         content, stored = encode_shortlist(shortlist)
         compressed = compress(content)
-        tensors = _tensors(file) | {SHORTLIST_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
+        tensors = other_tensors(file, SHORTLIST_TENSOR) | {
+            SHORTLIST_TENSOR: StoredTensor("U8", (len(compressed),), compressed)
+        }
         manifest = file.manifest | {"shortlist": stored.to_json()}
         return write_model(output, manifest, tensors, file.stored_vocabularies())
 
 
 def _sizes(sides: ListedSides) -> str:
     return " and ".join(dict.fromkeys(f"{size}" for size in (sides.source_size, sides.target_size)))
-
-
-def _tensors(file: ModelFile) -> dict[str, StoredTensor]:
-    """Return the stored tensors of a file, without vocabulary and shortlist."""
-    return {
-        name: StoredTensor(entry.dtype, entry.shape, bytes(file.buffer[entry.offset : entry.offset + entry.size]))
-        for name, entry in file.tensors.items()
-        if name not in (*file.vocabulary_tensors, SHORTLIST_TENSOR)
-    }

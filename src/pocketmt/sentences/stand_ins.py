@@ -18,6 +18,8 @@ TRIES: Final = len(_NAMES)
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 _NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
 _SIGNS_OF_NUMBERS: Final = "$€£¥%"
+# In German, the s has no apostrophe.
+_GENITIVE: Final = re.compile(r"['’]?s\b")
 
 
 class StandIn(NamedTuple):
@@ -26,7 +28,7 @@ class StandIn(NamedTuple):
     Attributes:
         word: that stands in.
         part: of the text, with its numbers as the target language writes them.
-        is_genitive: whether the part is followed by 's.
+        is_genitive: whether the part is followed by 's or s.
         added: characters that may not touch the part in a translation, since the text does not have them.
         source: the part as the text has it.
     """
@@ -81,7 +83,7 @@ def with_stand_ins(
         word = next(words.setdefault(kind, free), None)
         if word is None:
             return text, []
-        is_genitive = re.match(r"['’]s\b", text[part.end : part.end + 3]) is not None
+        is_genitive = _GENITIVE.match(text, part.end) is not None
         shown = rewritten_in(part.text, formats) if formats is not None and part.is_number else part.text
         found.append(StandIn(word, shown, is_genitive, added, part.text))
     replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))

@@ -38,3 +38,13 @@ def with_capitals(text: str, capitals: Capitals, language: str) -> str:
     if capitals == NO_CAPITALS or any(map(str.isupper, text[1:].partition(" ")[0])):
         return text
     return in_capitals(text[:1], language) + text[1:]
+
+
+def without_accents(text: str) -> str:
+    """Return a text without the marks that belong to letters."""
+    return "".join(each for each in unicodedata.normalize("NFD", text) if unicodedata.category(each) != "Mn")
+
+
+def folded(text: str) -> str:
+    """Return a text in which neither case nor accents count."""
+    return without_accents(text).lower()

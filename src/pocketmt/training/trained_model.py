@@ -19,6 +19,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.text.formats.format import Languages
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
+from pocketmt.text.word_filter import WordFilter
 from pocketmt.training.checkpoints import Weights, load_weights
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.earlier_versions import decode_settings
@@ -38,6 +39,7 @@ class TrainedModel:
     configuration: Configuration | None  # None if the folder holds none, and for a model file.
     digest: str  # Hexadecimal SHA-256 of the file of weights.
     language_pieces: LanguagePieces | None = None  # None: there is one language on each side.
+    known_words: WordFilter | None = None  # Of a model file that has some, see `ModelFile.known_words`.
     float_file: Path | None = None  # A model file that holds exactly this model in fp32, if there is one.
 
     @property

@@ -1,5 +1,6 @@
 /** A model file as the engine and the tokenizers read it. */
 import { ModelFileError } from "../errors.js";
+import { WordFilter } from "../text/word_filter.js";
 import { Architecture, realBits } from "./architecture.js";
 import { type CodeGroup, codeShape, decodeCodes, expandSparse } from "./codes.js";
 import { type Container, type Tensor, readContainer } from "./container.js";
@@ -8,9 +9,10 @@ import { type Json, type JsonObject, isObject, listMember, objectMember, textMem
 
 const FORMAT_VERSION = 1;
 const MOST_BYTES = 64 << 20;
+const MOST_HASHES = 32;
 const MEMBERS = new Set(
   ("format_version architecture languages vocabulary schemes matrices recipe licence producer training description " +
-    "coding vectors sparse products activations shortlist unit language_pieces target_vocabulary").split(" "),
+    "coding vectors sparse products activations shortlist known_words unit language_pieces target_vocabulary").split(" "),
 );
 const UNITS = ["sentence", "line", "document"];
 
@@ -56,6 +58,8 @@ export interface ModelFile {
   readonly description: string;
   readonly licence: string;
   readonly digest: string;
+  /** Words that the model translates, in lower case; undefined: the file has none. */
+  readonly knownWords: WordFilter | undefined;
   readonly input: EngineInput;
 }
 
@@ -80,6 +84,7 @@ export async function readModelFile(file: Uint8Array, decompressor: Decompressor
     description: String(manifest["description"]),
     licence: String(manifest["licence"]),
     digest: container.digest,
+    knownWords: readKnownWords(container),
     input: new InputWriter(container, architecture).write(),
   };
 }
@@ -95,6 +100,14 @@ function checkManifest(manifest: JsonObject): void {
   if (!UNITS.includes((manifest["unit"] ?? "sentence") as string)) throw new ModelFileError("manifest: unit is unknown here");
   if ("products" in manifest && "activations" in manifest)
     throw new ModelFileError("manifest: products and activations both say how activations are quantized");
+}
+
+function readKnownWords(container: Container): WordFilter | undefined {
+  const entry = container.manifest["known_words"];
+  if (entry === undefined) return undefined;
+  const where = "manifest: known_words";
+  if (!isObject(entry)) throw new ModelFileError(`${where} is not an object`);
+  return new WordFilter(tensorOf(container, "known_words").bytes.slice(), wholeMember(entry, "hashes", where, 1, MOST_HASHES));
 }
 
 function tensorOf(container: Container, name: string): Tensor {
@@ -272,7 +285,7 @@ class InputWriter {
   }
 
   private plain(name: string, tensor: Tensor): void {
-    if (/^(target_)?vocabulary(\.table)?$/.test(name) || name === "shortlist" || this.restored.has(name)) return;
+    if (/^(target_)?vocabulary(\.table)?$/.test(name) || name === "shortlist" || name === "known_words" || this.restored.has(name)) return;
     const codes = /\.(codes|planes)$/.test(name) || (tensor.dtype === "F32" && tensor.shape.length === 2);
     if (codes) return this.large(name, tensor);
     const words = ["stored", checkedName(name), tensor.dtype, this.smallBytes, tensor.bytes.length, ...tensor.shape];

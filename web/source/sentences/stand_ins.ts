@@ -16,8 +16,8 @@ export const TRIES = NAMES.length;
 const SIGNS_OF_NUMBERS = "$€£¥%";
 // Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
-// A genitive may have its s without an apostrophe, as in German.
-const GENITIVE = new RegExp(`^['’]s(?![${WORD}])`, "u");
+// In German, the s has no apostrophe.
+const GENITIVE = new RegExp(`^['’]?s(?![${WORD}])`, "u");
 
 /** A part of a text for which a word can stand in. */
 export type Place = Pick<Part, "text" | "start" | "isOfNumber" | "isNumber">;
@@ -27,7 +27,7 @@ export interface StandIn {
   readonly word: string;
   /** The part, with its numbers as the target language writes them. */
   readonly part: string;
-  /** Whether the part is followed by 's. */
+  /** Whether the part is followed by 's or s. */
   readonly isGenitive: boolean;
   /** Characters that may not touch the part in a translation, since the text does not have them. */
   readonly added: string;

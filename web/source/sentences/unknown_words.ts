@@ -1,8 +1,10 @@
 /** Words that a vocabulary lacks: with unknown characters, acronyms, and words in capitals for stress. */
-import { inLowerCase } from "../text/letter_case.js";
+import { folded, inLowerCase, withoutAccents } from "../text/letter_case.js";
 import { WHITE, WORD } from "../text/unicode.js";
 import type { Vocabulary } from "../text/vocabulary.js";
+import type { WordFilter } from "../text/word_filter.js";
 import { isInCapitals } from "./capitals.js";
+import { Names } from "./names.js";
 import { protectedParts } from "./protected.js";
 import { WITHOUT_SPACES } from "./spans.js";
 import type { Place } from "./stand_ins.js";
@@ -47,12 +49,23 @@ interface Word {
   readonly begins: boolean;
 }
 
-/** Finds the words of a text that the vocabulary of the source lacks. Languages are codes of the source, without script and region. */
+/** Finds the words of a text that a model does not know. Languages are codes of the source, without script and region. */
 export class UnknownWords {
   private readonly usual = new Set<string>(); // characters that are neither unknown nor rare, of those looked at
   private readonly unknown = new Map<string, boolean>();
 
-  constructor(private readonly vocabulary: Vocabulary) {}
+  private readonly names: Names | undefined;
+
+  /**
+   * @param vocabulary of the source.
+   * @param known words that the model translates, in lower case; undefined: the model file has none.
+   */
+  constructor(
+    private readonly vocabulary: Vocabulary,
+    known?: WordFilter,
+  ) {
+    this.names = known === undefined ? undefined : new Names(known);
+  }
 
   /**
    * A text whose unknown words have another spelling where the vocabulary has that as one piece: lower case, or a capital and
@@ -96,10 +109,16 @@ export class UnknownWords {
   }
 
   /**
-   * The words that `find` finds in a text and that its translation lacks. Case and accents do not count. Acronyms may be
+   * The words that `find` finds in a text, and names, that its translation lacks. Case and accents do not count. Acronyms may be
    * translated in words; they are lost if the translation has other capitals with the same first letter.
    */
   lost(text: string, translation: string, language: string): Place[] {
+    const words = this.lostWords(text, translation, language);
+    const names = this.names?.lost(text, translation, language) ?? [];
+    return [...words, ...names.filter((name) => words.every((word) => endOf(name) < word.start || endOf(word) < name.start))];
+  }
+
+  private lostWords(text: string, translation: string, language: string): Place[] {
     const places = this.find(text, language);
     if (places.length === 0) return [];
     const ofText = new Set(withCapitals(text));
@@ -208,6 +227,10 @@ function hasCapital(word: string): boolean {
   return /^\p{Uppercase}/u.test(word);
 }
 
+function endOf({ start, text }: Place): number {
+  return start + text.length;
+}
+
 function firstOf(word: string): string {
   return [...word][0] as string;
 }
@@ -229,13 +252,4 @@ function words(text: string): Word[] {
 /** The words of a text in which a capital follows another. */
 function withCapitals(text: string): string[] {
   return (text.match(PLAIN_WORD) ?? []).filter((word) => TWO_CAPITALS.test(word));
-}
-
-function withoutAccents(text: string): string {
-  return text.normalize("NFD").replace(/\p{Mn}/gu, "");
-}
-
-/** A text in which neither case nor accents count. */
-function folded(text: string): string {
-  return withoutAccents(text).toLowerCase();
 }

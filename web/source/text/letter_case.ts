@@ -16,6 +16,16 @@ export function withCapitals(text: string, capitals: Capitals, language: string)
   return inCapitals(first, language) + text.slice(first.length);
 }
 
+/** A text without the marks that belong to letters. */
+export function withoutAccents(text: string): string {
+  return text.normalize("NFD").replace(/\p{Mn}/gu, "");
+}
+
+/** A text in which neither case nor accents count. */
+export function folded(text: string): string {
+  return withoutAccents(text).toLowerCase();
+}
+
 /** A text in lower case. `language` is its code, without script and region. */
 export function inLowerCase(text: string, language: string): string {
   return (DOTTED.includes(language) ? text.replace(/I/g, "ı").replace(/İ/g, "i") : text).toLowerCase();

@@ -1,0 +1,130 @@
+"""Names of a text: words with a capital that the training text of a model did not translate."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from pocketmt.sentences.protected import Part, protected_matches
+from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.letter_case import folded
+from pocketmt.text.word_filter import WordFilter
+
+_LETTER: Final = "[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"
+# A word, or a name such as "O'Malley".
+_CAPITALIZED: Final = re.compile(
+    rf"(?<!\w)[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff]{_LETTER}*(?:['’][A-Z]{_LETTER}+)?(?!\w)"
+)
+# There, nouns have capitals, and a word that ends with a known noun is no name.
+_CAPITAL_NOUNS: Final = ("de", "lb")
+_SHORTEST_NOUN: Final = 5  # letters, without its ending, at the end of a compound
+_SHORTEST_STEM: Final = 3  # letters, of a whole word
+_ENDINGS: Final = {
+    "de": ("", "e", "en", "er", "es", "et", "n", "s", "st", "t", "te", "ten"),
+    "en": ("", "s", "es", "d", "ed", "ing", "er", "ers", "ly", "al"),
+}
+# German words before nouns, which are rarely before names.
+_ARTICLE: Final = re.compile(
+    r"(?<!\w)(?i:de[rsmn]|die|das|k?ein(?:e[mnrs]?)?|[mds]ein(?:e[mnrs]?)?|(?:ihr|euer|eur|unser|unsr)(?:e[mnrs]?)?|"
+    r"dies(?:e[mnrs]?)|(?:jed|welch|manch)e[mnrs]?|(?:all|viel|wenig|einig|mehrer)e[nr]?|"
+    r"[ai]m|ans|beim|fürs|ins|übers|vom|zu[mr]) $"
+)
+_BEGINNING: Final = re.compile(r"(?:^|[.!?…:\"“”„»«‚‘'’(–—|*]|(?<!\w)-)\s*$")
+_GENITIVE: Final = re.compile(r"[^s]s (?=[A-ZÄÖÜ])")
+_LONGEST_BEFORE: Final = 12  # characters
+_MOST_SEEN: Final = 100_000  # words
+
+
+class Names:
+    """Finds names in texts.
+
+    Args:
+        known: words that are translated, in lower case.
+    """
+
+    def __init__(self, known: WordFilter) -> None:
+        self._known = known
+        self._seen: dict[str, bool] = {}  # whether words are known
+
+    def lost(self, text: str, translation: str, language: str) -> list[Part]:
+        """Return the names of a text that its translation lacks; names beside each other are one.
+
+        Case and accents do not count, nor does an s at the end, which may be that of a genitive. Before a German noun,
+        it is no part of the name.
+        """
+        # Few texts have others.
+        if all(self._is_known(word) or word in translation for word in _CAPITALIZED.findall(text)):
+            return []
+        language = primary_subtag(language)
+        words = self._words(text, language)
+        found = folded(translation)
+        names = [(*span, folded(text[slice(*span)]).removesuffix("s") not in found) for span in words]
+        parts = []
+        for start, end, is_lost in _joined(text, names) if any(is_lost for *_, is_lost in names) else ():
+            if is_lost and "-" not in (text[start - 1 : start], text[end : end + 1]):
+                end = _without_genitive(text, end) if language in _CAPITAL_NOUNS else end
+                parts.append(Part(start, text[start:end]))
+        return parts
+
+    def _words(self, text: str, language: str) -> list[tuple[int, int]]:
+        """Return start and end of the words of a text that are names or parts of names."""
+        if text.isupper():
+            return []
+        words = [
+            match.span()
+            for match in _CAPITALIZED.finditer(text)
+            if match[0][0].isupper() and not match[0].isupper() and self._is_name(match, language)
+        ]
+        kept = [match.span() for match in reversed(protected_matches(text))] if words else []
+        found = []
+        for start, end in words:
+            while kept and kept[-1][1] <= start:
+                kept.pop()
+            if not kept or end <= kept[-1][0]:
+                found.append((start, end))
+        return found
+
+    def _is_known(self, word: str) -> bool:
+        known = self._seen.get(word)
+        if known is None:
+            if len(self._seen) >= _MOST_SEEN:
+                self._seen.clear()
+            known = self._seen[word] = word.lower() in self._known
+        return known
+
+    def _is_name(self, match: re.Match[str], language: str) -> bool:
+        text, start = match.string, match.start()
+        if self._is_known(match[0]):
+            return False
+        has_capital_nouns = language in _CAPITAL_NOUNS
+        before = text[max(start - _LONGEST_BEFORE, 0) : start]
+        begins = _BEGINNING.search(before) is not None
+        if not begins and not has_capital_nouns:
+            return True
+        if language not in _ENDINGS or (not begins and _ARTICLE.search(before)):
+            return False
+        word = match[0].lower()
+        if self._has_known_stem(word, language, _SHORTEST_STEM):
+            return False
+        ends = range(2, len(word) - _SHORTEST_NOUN + 1) if has_capital_nouns else ()
+        return not any(self._has_known_stem(word[end:], language, _SHORTEST_NOUN) for end in ends)
+
+    def _has_known_stem(self, word: str, language: str, shortest: int) -> bool:
+        stems = (word.removesuffix(ending) for ending in _ENDINGS[language] if word.endswith(ending))
+        return any(len(stem) >= shortest and stem in self._known for stem in stems)
+
+
+def _joined(text: str, names: Iterable[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
+    """Return names, each with whether it is lost, of which those with a space or a hyphen between them are one."""
+    joined: list[tuple[int, int, bool]] = []
+    for start, end, is_lost in names:
+        if joined and text[joined[-1][1] : start] in (" ", "-"):
+            first, _, other_is_lost = joined[-1]
+            joined[-1] = first, end, is_lost or other_is_lost
+        else:
+            joined.append((start, end, is_lost))
+    return joined
+
+
+def _without_genitive(text: str, end: int) -> int:
+    """Return the end of a name without the s of a genitive, such as that of "Einsteins Haus"."""
+    return end - 1 if _GENITIVE.match(text, end - 2) else end

@@ -1,0 +1,76 @@
+"""The known words of model files: learnt from parallel text, and added to a file."""
+
+import os
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pocketmt.errors import DataError
+from pocketmt.model_file import open_model
+from pocketmt.model_file.known_words import KNOWN_WORDS, stored_known_words
+from pocketmt.model_file.writer import write_model
+from pocketmt.packing.stored_tensors import other_tensors
+from pocketmt.text.corpus import read_pairs
+from pocketmt.text.known_words import WordCounts, count_words
+from pocketmt.text.word_filter import WordFilter
+
+LEAST_COPIED: Final = 0.01  # of the words: where fewer are, translations write names in other letters or forms
+
+
+class LearntWords(NamedTuple):
+    """The words that parallel text translates, in lower case, and the number of words that it copies."""
+
+    words: WordFilter
+    translated: int
+    copied: int
+
+
+def learn_known_words(model: Path, source: Path, target: Path) -> LearntWords:
+    """Learn the words that parallel text translates, in the languages of a model.
+
+    Raises:
+        DataError: text cannot be read, its lines are not parallel, or its translations copy hardly any words.
+        ModelFileError: the model file cannot be read.
+    """
+    with open_model(model) as file:
+        languages = file.source_language, file.target_language
+    counts: WordCounts = count_words(read_pairs(source, target, languages))
+    if counts.copied < LEAST_COPIED * (counts.copied + len(counts.translated)):
+        raise DataError(
+            f"{source}: its translations copy {counts.copied:,} of {counts.copied + len(counts.translated):,} words, "
+            f"fewer than {LEAST_COPIED:.0%}: in this pair of languages, names are written in another way, "
+            "and a model file has no use for known words"
+        )
+    return LearntWords(WordFilter.of(counts.translated), len(counts.translated), counts.copied)
+
+
+def held_known_words(model: Path, of: Path) -> WordFilter:
+    """Return the known words of a model file.
+
+    Args:
+        model: the model file.
+        of: another model file, which must have the same languages.
+
+    Raises:
+        DataError: the file has no known words, or the languages differ.
+        ModelFileError: a file is not a model file, or is damaged.
+    """
+    with open_model(model) as file, open_model(of) as other:
+        if (found := file.known_words()) is None:
+            raise DataError(f"{model}: has no known words: learn them from text, `pocketmt names --help` says how")
+        languages, others = (f"{each.source_language} to {each.target_language}" for each in (file, other))
+        if languages != others:
+            raise DataError(
+                f"{model}: its known words are for {languages}, {of} translates {others}: learn them from text"
+            )
+        return found
+
+
+def add_known_words(model: Path, words: WordFilter, output: str | os.PathLike[str]) -> int:
+    """Write a model file with these known words, which replace older ones; returns the size of the new file in bytes.
+
+    Raises ModelFileError if the model file cannot be read, or the output cannot be written.
+    """
+    with open_model(model) as file:
+        member, tensor = stored_known_words(words)
+        tensors = other_tensors(file, KNOWN_WORDS) | tensor
+        return write_model(output, file.manifest | member, tensors, file.stored_vocabularies())

@@ -1,0 +1,44 @@
+"""The words of training text that its translations translate: others, such as most names, are copied."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+MOST_WORDS: Final = 100_000
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+class WordCounts(NamedTuple):
+    """The words of one side of parallel text.
+
+    Attributes:
+        translated: words that are translated, in lower case, the most frequent first.
+        copied: number of the other words.
+    """
+
+    translated: Sequence[str]
+    copied: int
+
+
+def count_words(pairs: Iterable[tuple[str, str]], most: int = MOST_WORDS) -> WordCounts:
+    """Return the words of the first lines of all pairs that the second lines translate.
+
+    A word is copied if it begins with a capital and the translation has it, with or without an s at its end, in at
+    least half of the pairs with the word.
+
+    Args:
+        pairs: of a line and its translation.
+        most: words to return; the rarest of more are left out.
+    """
+    seen: Counter[str] = Counter()
+    copied: Counter[str] = Counter()
+    for source, target in pairs:
+        kept = set(_WORD.findall(target))
+        for word in set(_WORD.findall(source)):
+            lower = word.lower()
+            seen[lower] += 1
+            if word[0].isupper() and not kept.isdisjoint((word, f"{word}s", word.removesuffix("s"))):
+                copied[lower] += 1
+    translated = [word for word, count in seen.most_common() if 2 * copied[word] < count]
+    return WordCounts(translated[:most], len(seen) - len(translated))

@@ -1,0 +1,48 @@
+"""Names in the npm package are those of Python, and so are sets of words."""
+
+import random
+
+import pytest
+
+from pocketmt.engine.names import Names
+from pocketmt.text.word_filter import WordFilter
+from tests.web.node import missing, run_jobs
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
+KNOWN = "meet yesterday is the house haus gestern traf ist berg lieder über kühlschrank türen walk größe maß"
+PARTS = """
+Goethe Merkel Angela Brahms Einsteins Einstein's O'Malley D’Angelo Baden-Baden Jean-Claude Anti-Goethe Haus Häuser
+Kühlschranktüren Walking Walked Über Ōsaka Łódź Élodie İzmir ǅ İ I A NASA McDonald der die ein einem Ihrer beim zur
+met meet yesterday gestern traf über { } „Goethe“ "Goethe" (Merkel) http://Goethe.de @Goethe Goethe's Goethe2 Москва
+😀Goethe x_Goethe 1. Dr. » – … Maß Größe ﬁ Goe\u0301the
+"""
+
+
+def test_words_are_found_as_in_python() -> None:
+    draw = random.Random(1)
+    words = ["".join(draw.choices("abcäß😀漢", k=draw.randrange(1, 9))) for _ in range(2_000)]
+    known = WordFilter.of(words[:300])
+    job = {"kind": "word filter", "words": words, "bits": list(known.bits), "hashes": known.hashes}
+    [found] = run_jobs([job])
+    assert found["result"] == [word in known for word in words]
+    assert all(found["result"][:300]) and not all(found["result"])
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_names_are_those_of_python(language: str) -> None:
+    draw = random.Random(2)
+    lines = [
+        draw.choice([" ", " ", "-", ", "]).join(draw.choices(PARTS.split(), k=draw.randrange(9))) for _ in range(1_500)
+    ]
+    others = [" ".join(draw.sample(line.split(), len(line.split()) // 2)) for line in lines]
+    words = WordFilter.of(KNOWN.split())
+    names = Names(words)
+    expected = [
+        [[part.start, part.text] for part in names.lost(line, other, language)]
+        for line, other in zip(lines, others, strict=True)
+    ]
+    job = {"kind": "names", "lines": lines, "others": others, "language": language}
+    [found] = run_jobs([job | {"bits": list(words.bits), "hashes": words.hashes}])
+    assert found["result"] == expected
+    assert sum(map(bool, expected)) > 300

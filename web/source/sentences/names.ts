@@ -1,0 +1,138 @@
+/** Names of a text: words with a capital that the training text of a model did not translate. */
+import { folded } from "../text/letter_case.js";
+import { WHITE, WORD } from "../text/unicode.js";
+import type { WordFilter } from "../text/word_filter.js";
+import { isInCapitals } from "./capitals.js";
+import { protectedParts } from "./protected.js";
+import type { Place } from "./stand_ins.js";
+
+const LETTER = "[A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff]";
+// A word, or a name such as "O'Malley".
+const CAPITALIZED = new RegExp(
+  `(?<![${WORD}])[A-Z\\u00c0-\\u00de\\u0100-\\u024f\\u1e00-\\u1eff]${LETTER}*(?:['’][A-Z]${LETTER}+)?(?![${WORD}])`,
+  "gu",
+);
+// There, nouns have capitals, and a word that ends with a known noun is no name.
+const CAPITAL_NOUNS = ["de", "lb"];
+const SHORTEST_STEM = 3; // letters, of a whole word
+const SHORTEST_NOUN = 5; // letters, without its ending, at the end of a compound
+const ENDINGS = new Map([
+  ["de", ["", ..."e en er es et n s st t te ten".split(" ")]],
+  ["en", ["", ..."al d ed er ers es ing ly s".split(" ")]],
+]);
+// German words before nouns, which are rarely before names.
+const ARTICLE = new RegExp(
+  `(?<![${WORD}])(?:de[rsmn]|die|das|k?ein(?:e[mnrs]?)?|[mds]ein(?:e[mnrs]?)?|(?:ihr|euer|eur|unser|unsr)(?:e[mnrs]?)?|` +
+    "dies(?:e[mnrs]?)|(?:jed|welch|manch)e[mnrs]?|(?:all|viel|wenig|einig|mehrer)e[nr]?|" +
+    "[ai]m|ans|beim|fürs|ins|übers|vom|zu[mr]) $",
+  "iu",
+);
+const BEGINNING = new RegExp(`(?:^|[.!?…:"“”„»«‚‘'’(–—|*]|(?<![${WORD}])-)[${WHITE}]*$`, "u");
+const GENITIVE = /^[^s]s (?=[A-ZÄÖÜ])/u;
+const LONGEST_BEFORE = 12; // characters
+const MOST_SEEN = 100_000; // words
+
+type Span = readonly [start: number, end: number];
+
+interface Name {
+  readonly start: number;
+  readonly end: number;
+  readonly isLost: boolean;
+}
+
+/** Finds names in texts. Languages are codes of the source, without script and region. */
+export class Names {
+  private readonly seen = new Map<string, boolean>(); // whether words are known
+
+  /** @param known words that are translated, in lower case. */
+  constructor(private readonly known: WordFilter) {}
+
+  /**
+   * The names of a text that its translation lacks; names beside each other are one.
+   *
+   * Case and accents do not count, nor does an s at the end, which may be that of a genitive. Before a German noun, it is no
+   * part of the name.
+   */
+  lost(text: string, translation: string, language: string): Place[] {
+    // Few texts have others.
+    if ([...text.matchAll(CAPITALIZED)].every(([word]) => this.isKnown(word) || translation.includes(word))) return [];
+    const words = this.words(text, language);
+    const found = folded(translation);
+    const isLost = ([start, end]: Span): boolean => !found.includes(folded(text.slice(start, end)).replace(/s$/u, ""));
+    const names = words.map(([start, end]) => ({ start, end, isLost: isLost([start, end]) }));
+    if (!names.some((name) => name.isLost)) return [];
+    return joined(text, names).flatMap(({ start, end, isLost }) => {
+      if (!isLost || text[start - 1] === "-" || text[end] === "-") return [];
+      const last = CAPITAL_NOUNS.includes(language) ? withoutGenitive(text, end) : end;
+      return [{ start, text: text.slice(start, last), isOfNumber: false, isNumber: false }];
+    });
+  }
+
+  /** The words of a text that are names or parts of names. */
+  private words(text: string, language: string): Span[] {
+    if (isInCapitals(text)) return [];
+    const words = [...text.matchAll(CAPITALIZED)].flatMap(({ 0: word, index: start }): Span[] => {
+      const isCapitalized = /^\p{Uppercase}/u.test(word) && !isInCapitals(word);
+      return isCapitalized && this.isName(text, word, start, language) ? [[start, start + word.length]] : [];
+    });
+    if (words.length === 0) return [];
+    const kept = protectedParts(text).map((part): Span => [part.start, part.start + part.text.length]);
+    let next = 0;
+    return words.filter(([start, end]) => {
+      while (next < kept.length && (kept[next] as Span)[1] <= start) ++next;
+      return next === kept.length || end <= (kept[next] as Span)[0];
+    });
+  }
+
+  private isKnown(word: string): boolean {
+    let known = this.seen.get(word);
+    if (known === undefined) {
+      if (this.seen.size >= MOST_SEEN) this.seen.clear();
+      known = this.known.has(word.toLowerCase());
+      this.seen.set(word, known);
+    }
+    return known;
+  }
+
+  private isName(text: string, word: string, start: number, language: string): boolean {
+    if (this.isKnown(word)) return false;
+    const hasCapitalNouns = CAPITAL_NOUNS.includes(language);
+    const before = text.slice(Math.max(start - LONGEST_BEFORE, 0), start);
+    const begins = BEGINNING.test(before);
+    if (!begins && !hasCapitalNouns) return true;
+    const endings = ENDINGS.get(language);
+    if (endings === undefined || (!begins && ARTICLE.test(before))) return false;
+    const lower = word.toLowerCase();
+    if (this.hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
+    const letters = [...lower];
+    const last = hasCapitalNouns ? letters.length - SHORTEST_NOUN : 0;
+    for (let end = 2; end <= last; ++end) {
+      if (this.hasKnownStem(letters.slice(end).join(""), endings, SHORTEST_NOUN)) return false;
+    }
+    return true;
+  }
+
+  private hasKnownStem(word: string, endings: readonly string[], shortest: number): boolean {
+    return endings.some((ending) => {
+      const stem = word.slice(0, word.length - ending.length);
+      return word.endsWith(ending) && [...stem].length >= shortest && this.known.has(stem);
+    });
+  }
+}
+
+/** Names of which those with a space or a hyphen between them are one, which is lost if one of them is. */
+function joined(text: string, names: readonly Name[]): Name[] {
+  const found: Name[] = [];
+  for (const name of names) {
+    const last = found[found.length - 1];
+    const continues = last !== undefined && [" ", "-"].includes(text.slice(last.end, name.start));
+    if (continues) found[found.length - 1] = { start: last.start, end: name.end, isLost: last.isLost || name.isLost };
+    else found.push(name);
+  }
+  return found;
+}
+
+/** The end of a name without the s of a genitive, such as that of "Einsteins Haus". */
+function withoutGenitive(text: string, end: number): number {
+  return GENITIVE.test(text.slice(end - 2, end + 2)) ? end - 1 : end;
+}
