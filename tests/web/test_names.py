@@ -4,6 +4,8 @@ import random
 
 import pytest
 
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.names import Names
 from pocketmt.text.word_filter import WordFilter
 from tests.web.node import missing, run_jobs
@@ -46,3 +48,19 @@ def test_names_are_those_of_python(language: str) -> None:
     [found] = run_jobs([job | {"bits": list(words.bits), "hashes": words.hashes}])
     assert found["result"] == expected
     assert sum(map(bool, expected)) > 300
+
+
+def test_names_are_kept_as_in_python() -> None:
+    lines = [
+        "Goethe met Angela Merkel in Ljubljana. My friend Siobhan saw Priyanka's dog there. It is late.",
+        "Zuckerberg, {x} and O'Malley live in Baden-Baden.",
+        "SNOWDEN IS HERE, Schwarzenegger.",
+        "Schrödingers Katze ist tot. Angela Merkels Mann heißt Joachim Sauer.",
+        "Gestern traf ich Herrn Papadopoulos, Okonkwo, Zelda, Dilara und Xenia.",
+    ]
+    models = ("everyday-en-de", "everyday-de-en")
+    results = run_jobs([{"kind": "lines", "path": str(resolve_model(name)), "lines": lines} for name in models])
+    for name, found in zip(models, results, strict=True):
+        assert found == {"result": Translator(name).translate(lines, check=False)}, name
+    assert "Goethe traf Angela Merkel in Ljubljana." in results[0]["result"][0]
+    assert "Schrödinger's cat" in results[1]["result"][3]
