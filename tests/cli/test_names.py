@@ -1,6 +1,7 @@
 """pocketmt names: learning the words that a model translates, and keeping other words with a capital."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,18 @@ PAIRS = [
     ("The house is big.", "Das Haus ist groß."),
     ("Tom lives in Boston.", "Tom wohnt in Boston."),
 ]
+KNOWN = "met mary the house is big lives in".split()  # noqa: SIM905
+# Words of letters, as a text needs a thousand.
+OTHERS = ["".join(letters) for letters in product("npqrstuvwxz", repeat=3)]
 
 
 @pytest.fixture
 def parallel(tmp_path: Path) -> tuple[Path, Path]:
     source, target = tmp_path / "train.en", tmp_path / "train.de"
-    source.write_text("".join(f"{line}\n" for line, _ in PAIRS))
-    target.write_text("".join(f"{line}\n" for _, line in PAIRS))
+    names = "Alice Bob Carol Dave Erin Frank Grace Heidi Ivan Judy Mallory Niaj Olivia Peggy Sybil Trent Victor Walter"
+    lines = [*PAIRS, (" ".join(OTHERS), "nichts"), (names, names)]
+    source.write_text("".join(f"{line}\n" for line, _ in lines))
+    target.write_text("".join(f"{line}\n" for _, line in lines))
     return source, target
 
 
@@ -30,7 +36,7 @@ def learnt(pocketmt: Run, parallel: tuple[Path, Path], tmp_path: Path) -> Path:
     output = tmp_path / "learnt.pocketmt"
     answer = pocketmt("names", "captions-en-de", "-s", parallel[0], "-t", parallel[1], "-o", output)
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout == b"8 known words; 2 words are copied\n"
+    assert answer.stdout == b"1,339 known words; 20 words are copied\n"
     assert f"{output}: {output.stat().st_size:,} bytes, before ".encode() in answer.stderr
     return output
 
@@ -39,8 +45,8 @@ def test_the_words_that_the_text_translates_are_added(learnt: Path) -> None:
     with open_model(learnt) as file:
         words = file.known_words()
     assert words is not None
-    assert all(word in words for word in ("met", "mary", "the", "house", "is", "big", "lives", "in"))
-    assert len(words.bits) == 2 * 8
+    assert all(word in words for word in [*KNOWN, *OTHERS])
+    assert len(words.bits) == 2 * (len(KNOWN) + len(OTHERS))
 
 
 def test_the_model_keeps_other_names(learnt: Path) -> None:
@@ -100,10 +106,10 @@ def test_wrong_arguments_are_refused(pocketmt: Run, parallel: tuple[Path, Path],
 
 def test_text_that_copies_no_names_is_refused(pocketmt: Run, tmp_path: Path) -> None:
     source, target, output = tmp_path / "s", tmp_path / "t", tmp_path / "refused.pocketmt"
-    source.write_text("Tom met Mary.\n")
+    source.write_text(f"Tom met Mary {' '.join(OTHERS)}.\n")
     target.write_text("Том встретил Мэри.\n")
     answer = pocketmt("names", "captions-en-de", "-s", source, "-t", target, "-o", output)
-    assert answer.returncode == 1 and b"its translations copy 0 of 3 words" in answer.stderr
+    assert answer.returncode == 1 and b"its translations copy 0 of 1,334 words" in answer.stderr
     assert not output.exists()
 
 
@@ -114,3 +120,17 @@ def test_compressing_keeps_them(pocketmt: Run, learnt: Path, tmp_path: Path) -> 
     with open_model(output) as file, open_model(learnt) as other:
         found, expected = file.known_words(), other.known_words()
     assert found is not None and expected is not None and found.bits == expected.bits
+
+
+def test_text_with_few_words_is_refused(pocketmt: Run, tmp_path: Path) -> None:
+    source, target, output = tmp_path / "s", tmp_path / "t", tmp_path / "refused.pocketmt"
+    source.write_text("")
+    target.write_text("")
+    answer = pocketmt("names", "captions-en-de", "-s", source, "-t", target, "-o", output)
+    assert answer.returncode == 1 and b"has 0 different words, fewer than 1,000" in answer.stderr
+    assert not output.exists()
+
+
+def test_the_name_of_a_bundled_model_may_be_given(pocketmt: Run, tmp_path: Path) -> None:
+    answer = pocketmt("names", "captions-en-de", "--like", "everyday-en-de", "-o", tmp_path / "named.pocketmt")
+    assert answer.returncode == 0, answer.stderr

@@ -8,7 +8,7 @@ import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
-import { losesParts, lostNumbers } from "./sentences/lost.js";
+import { losesParts, lostNumbers, lostParts } from "./sentences/lost.js";
 import { QuotationMarks } from "./sentences/quotation_marks.js";
 import { TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
 import { UnknownWords } from "./sentences/unknown_words.js";
@@ -140,6 +140,12 @@ export class LocalTranslator {
     return loses || (numbers && this.unknownWords.lost(line, translation, languages.sentences).length > 0);
   }
 
+  /** How many protected parts and unknown words of a line a translation lacks. */
+  private countLost(line: string, translation: string, { languages }: Job): number {
+    const parts = lostParts(line, translation, true, languages.numberFormats);
+    return parts.length + this.unknownWords.lost(line, translation, languages.sentences).length;
+  }
+
   /**
    * The sentences of a line, and the spaces and copied text before, between and after them; undefined if there is only one, and
    * nothing is copied.
@@ -177,7 +183,12 @@ export class LocalTranslator {
       const withNames = replaced.map(({ text }) => this.divide(text, job, false));
       for (const [index, text] of (await this.translateDivided(withNames, job)).entries()) {
         const { place, standIns } = replaced[index] as (typeof replaced)[number];
-        translated[place] = withParts(text, standIns) ?? (translated[place] as string);
+        const before = translated[place] as string;
+        const restored = withParts(text, standIns);
+        const line = texts.get(place)?.[1] as string;
+        if (restored !== undefined && this.countLost(line, restored, job) < this.countLost(line, before, job)) {
+          translated[place] = restored;
+        }
       }
       // Sentences are not divided at numbers, so the last attempt leaves these as they are.
       const numbers = attempt + 1 < TRIES;

@@ -12,7 +12,11 @@ from pocketmt.cli.options import FILE, GivenOnce, check_replaces_nothing, json_o
 @click.argument("model")
 @click.option("--source", "-s", type=FILE, help="Source side of the training text, or TSV, JSONL or TMX of both.")
 @click.option("--target", "-t", type=FILE, help="Its target side, written by people or by a teacher.")
-@click.option("--like", type=FILE, help="Copy the known words of this model file, which must have the same languages.")
+@click.option(
+    "--like",
+    type=FILE,
+    help="Copy the known words of this model file or bundled model, which must have the same languages.",
+)
 @click.option(
     "--output",
     "-o",
@@ -29,7 +33,8 @@ def names(model: str, source: Path | None, target: Path | None, like: Path | Non
     be a name. If the translation of a sentence lacks it, the sentence is translated again with a name that models
     know, which the word then replaces. Words that the text copies, as it does most names, are no known words.
 
-    Known words take two bytes each. Of more than 100,000, the most frequent are taken.
+    Known words take two bytes each. Of more than 100,000, the most frequent are taken. Give all of the training text:
+    a word that is not in it counts as a name.
 
     \b
     Examples:
@@ -54,12 +59,12 @@ def names(model: str, source: Path | None, target: Path | None, like: Path | Non
         learnt = learn_known_words(path, *require_both_sides(source, target, "--target"))
         words = learnt.words
         record |= {"known": learnt.translated, "copied": learnt.copied}
-        if not as_json:
-            click.echo(f"{learnt.translated:,} known words; {learnt.copied:,} words are copied")
     else:
         assert like is not None
-        words = held_known_words(like, path)
+        words = held_known_words(model_path(str(like)), path)
     before, written = path.stat().st_size, add_known_words(path, words, output)
+    if not as_json and source is not None:
+        click.echo(f"{record['known']:,} known words; {record['copied']:,} words are copied")
     click.echo(f"{output}: {written:,} bytes, before {before:,}", err=True)
     show_next(f"pocketmt translate -m {quoted(output)}")
     if as_json:

@@ -121,19 +121,33 @@ class PendingLines:
                     line, text = self._lines[index], kind.text_of(results[index])
                     if protection.is_lost(line, text, whole=whole) and (found := form(index, line, text)) is not None:
                         given[index] = found
-                self._translate_again(given, results, kind)
+                self._translate_again(given, protection, results, kind)
         if self._search.checks is not None:
             texts = [kind.text_of(result) for result in results]
             self._search.checks.check(self._lines, texts, self._search.languages.number_formats)
         return results
 
-    def _translate_again(self, given: "dict[int, ProtectedLine]", results: list[Result], kind: "_Kind[Result]") -> None:
-        """Translate lines by index in another form, and keep the results that have the parts of their stand-ins."""
+    def _translate_again(
+        self,
+        given: "dict[int, ProtectedLine]",
+        protection: LineProtection,
+        results: list[Result],
+        kind: "_Kind[Result]",
+    ) -> None:
+        """Translate lines by index in another form.
+
+        A result is kept if it has the parts of all stand-ins, and lacks fewer parts and words than the one before.
+        """
         found = kind.translate(self._pending_again([each.line for each in given.values()]))
         for (index, line), result in zip(given.items(), found, strict=True):
             restored = kind.restore(result, line.stand_ins)
-            if restored is not None:
-                self._lines[index], results[index] = line.line, restored
+            if restored is None:
+                continue
+            if line.stand_ins:
+                before, after = kind.text_of(results[index]), kind.text_of(restored)
+                if protection.count_lost(line.line, after) >= protection.count_lost(line.line, before):
+                    continue
+            self._lines[index], results[index] = line.line, restored
 
     def _protect_sentences(
         self, lost: list[int], protection: LineProtection, results: list[Result], kind: "_Kind[Result]"

@@ -1,6 +1,7 @@
 """Names of a text: words with a capital that the training text of a model did not translate."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
@@ -9,7 +10,7 @@ from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.letter_case import folded
 from pocketmt.text.word_filter import WordFilter
 
-_LETTER: Final = "[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"
+_LETTER: Final = "[A-Za-z\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]"
 # A word, or a name such as "O'Malley".
 _CAPITALIZED: Final = re.compile(
     rf"(?<!\w)[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff]{_LETTER}*(?:['’][A-Z]{_LETTER}+)?(?!\w)"
@@ -19,9 +20,65 @@ _CAPITAL_NOUNS: Final = ("de", "lb")
 _SHORTEST_NOUN: Final = 5  # letters, without its ending, at the end of a compound
 _SHORTEST_STEM: Final = 3  # letters, of a whole word
 _ENDINGS: Final = {
-    "de": ("", "e", "en", "er", "es", "et", "n", "s", "st", "t", "te", "ten"),
+    "de": ("", "e", "en", "er", "es", "et", "in", "innen", "n", "s", "st", "t", "te", "ten"),
     "en": ("", "s", "es", "d", "ed", "ing", "er", "ers", "ly", "al"),
 }
+# Words with these endings are rarely names, where other words may have a capital, too.
+_OF_OTHER_WORDS: Final = {
+    "de": re.compile(
+        r"(?:ung|heit|keit|schaft|[st]ion|tät)(?:en)?$|(?:isch|lich)(?:e[mnrs]?)?$|(?:ig|los)e[mnrs]?$|"
+        r"(?:ismus|end|innen|em|ten?)$"
+    ),
+    "en": re.compile(r"(?:(?:al|ent|ant|ous|ed|ing|ab|iv)ly|[a-z]{5}ing|[st]ion|ness|ism|ment|less|ful|ous|able)s?$"),
+}
+# Titles, and words at the beginning of sentences, which training text may lack.
+_NO_NAMES: Final = frozenset(
+    [
+        "dr",
+        "frau",
+        "fräulein",
+        "herr",
+        "herrn",
+        "miss",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+        "amid",
+        "furthermore",
+        "hence",
+        "hey",
+        "hmm",
+        "hooray",
+        "meanwhile",
+        "moreover",
+        "nevertheless",
+        "nope",
+        "oops",
+        "ouch",
+        "thus",
+        "whoa",
+        "whoops",
+        "wow",
+        "yeah",
+        "yep",
+        "yuck",
+        "yup",
+        "andererseits",
+        "außerdem",
+        "demnach",
+        "hoppla",
+        "hurra",
+        "igitt",
+        "insbesondere",
+        "somit",
+        "tja",
+        "unterdessen",
+        "zudem",
+    ]
+)
+# Words between those of a name.
+_PARTICLES: Final = re.compile(r"[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ ")
 # German words before nouns, which are rarely before names.
 _ARTICLE: Final = re.compile(
     r"(?<!\w)(?i:de[rsmn]|die|das|k?ein(?:e[mnrs]?)?|[mds]ein(?:e[mnrs]?)?|(?:ihr|euer|eur|unser|unsr)(?:e[mnrs]?)?|"
@@ -31,6 +88,7 @@ _ARTICLE: Final = re.compile(
 _BEGINNING: Final = re.compile(r"(?:^|[.!?…:\"“”„»«‚‘'’(–—|*]|(?<!\w)-)\s*$")
 _GENITIVE: Final = re.compile(r"[^s]s (?=[A-ZÄÖÜ])")
 _LONGEST_BEFORE: Final = 12  # characters
+_LONGEST_NAME: Final = 40  # letters
 _MOST_SEEN: Final = 100_000  # words
 
 
@@ -84,11 +142,14 @@ class Names:
         return found
 
     def _is_known(self, word: str) -> bool:
+        if len(word) > _LONGEST_NAME:
+            return True  # as no name
         known = self._seen.get(word)
         if known is None:
             if len(self._seen) >= _MOST_SEEN:
                 self._seen.clear()
-            known = self._seen[word] = word.lower() in self._known
+            lower = _composed(word).lower()
+            known = self._seen[word] = lower in self._known or lower in _NO_NAMES
         return known
 
     def _is_name(self, match: re.Match[str], language: str) -> bool:
@@ -102,8 +163,8 @@ class Names:
             return True
         if language not in _ENDINGS or (not begins and _ARTICLE.search(before)):
             return False
-        word = match[0].lower()
-        if self._has_known_stem(word, language, _SHORTEST_STEM):
+        word = _composed(match[0]).lower()
+        if _OF_OTHER_WORDS[language].search(word) or self._has_known_stem(word, language, _SHORTEST_STEM):
             return False
         ends = range(2, len(word) - _SHORTEST_NOUN + 1) if has_capital_nouns else ()
         return not any(self._has_known_stem(word[end:], language, _SHORTEST_NOUN) for end in ends)
@@ -114,15 +175,19 @@ class Names:
 
 
 def _joined(text: str, names: Iterable[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-    """Return names, each with whether it is lost, of which those with a space or a hyphen between them are one."""
+    """Return names, each with whether it is lost, of which those beside each other are one."""
     joined: list[tuple[int, int, bool]] = []
     for start, end, is_lost in names:
-        if joined and text[joined[-1][1] : start] in (" ", "-"):
+        if joined and _PARTICLES.fullmatch(text, joined[-1][1], start):
             first, _, other_is_lost = joined[-1]
             joined[-1] = first, end, is_lost or other_is_lost
         else:
             joined.append((start, end, is_lost))
     return joined
+
+
+def _composed(word: str) -> str:
+    return word if word.isascii() else unicodedata.normalize("NFC", word)
 
 
 def _without_genitive(text: str, end: int) -> int:

@@ -40,10 +40,18 @@ class LineProtection:
         """
         if not whole:
             return bool(lost_parts(line.line, translation, numbers="none"))
-        if lost_parts(line.line, translation, numbers="exact", formats=self._search.languages.number_formats):
-            return True
+        return bool(self._lost_parts(line, translation) or self._lost_words_of(line, translation))
+
+    def count_lost(self, line: DividedLine, translation: str) -> int:
+        """Return how many protected parts and words of a line its translation lacks."""
+        return len(self._lost_parts(line, translation)) + len(self._lost_words_of(line, translation))
+
+    def _lost_parts(self, line: DividedLine, translation: str) -> list[str]:
+        return lost_parts(line.line, translation, numbers="exact", formats=self._search.languages.number_formats)
+
+    def _lost_words_of(self, line: DividedLine, translation: str) -> list[Part]:
         # Of several sentences, each is looked at again by itself.
-        return bool(self._lost_words(line.line, translation, with_terms=len(line.sentence_texts) > 1))
+        return self._lost_words(line.line, translation, with_terms=len(line.sentence_texts) > 1)
 
     def _lost_words(self, text: str, translation: str, *, with_terms: bool = False) -> list[Part]:
         """Return the lost words of a text; none if it has terms, which replace words, unless `with_terms` is True."""

@@ -1,7 +1,7 @@
 """Words that a vocabulary lacks: with unknown characters, acronyms, and words in capitals for stress."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pocketmt.engine.frequent_characters import frequent_characters
@@ -115,11 +115,7 @@ class UnknownWords:
         words = self._lost_words(text, translation, language)
         if self._names is None:
             return words
-        names = self._names.lost(text, translation, language)
-        return [
-            *words,
-            *(name for name in names if all(name.end < word.start or word.end < name.start for word in words)),
-        ]
+        return [*words, *_apart(self._names.lost(text, translation, language), words)]
 
     def _lost_words(self, text: str, translation: str, language: str) -> list[Part]:
         parts = self.find(text, language)
@@ -208,6 +204,16 @@ class UnknownWords:
         if character not in self._unknown:
             self._unknown[character] = self._vocabulary.ids.unk in self._vocabulary.encode(character)
         return self._unknown[character]
+
+
+def _apart(parts: Sequence[Part], others: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts of a text that touch none of the others; both are in order."""
+    remaining = list(reversed(others))
+    for part in parts:
+        while remaining and remaining[-1].end < part.start:
+            remaining.pop()
+        if not remaining or part.end < remaining[-1].start:
+            yield part
 
 
 def _words(text: str) -> Iterator[re.Match[str]]:

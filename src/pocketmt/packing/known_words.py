@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pocketmt.errors import DataError
-from pocketmt.model_file import open_model
+from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.known_words import KNOWN_WORDS, stored_known_words
 from pocketmt.model_file.writer import write_model
 from pocketmt.packing.stored_tensors import other_tensors
 from pocketmt.text.corpus import read_pairs
-from pocketmt.text.known_words import WordCounts, count_words
+from pocketmt.text.known_words import count_words
 from pocketmt.text.word_filter import WordFilter
 
+FEWEST_WORDS: Final = 1_000
 LEAST_COPIED: Final = 0.01  # of the words: where fewer are, translations write names in other letters or forms
 
 
@@ -28,12 +29,18 @@ def learn_known_words(model: Path, source: Path, target: Path) -> LearntWords:
     """Learn the words that parallel text translates, in the languages of a model.
 
     Raises:
-        DataError: text cannot be read, its lines are not parallel, or its translations copy hardly any words.
+        DataError: the model has several languages, text cannot be read, its lines are not parallel, or it has too few
+            words, or its translations copy hardly any.
         ModelFileError: the model file cannot be read.
     """
     with open_model(model) as file:
-        languages = file.source_language, file.target_language
-    counts: WordCounts = count_words(read_pairs(source, target, languages))
+        languages = _languages(model, file)
+    counts = count_words(read_pairs(source, target, languages))
+    if counts.copied + len(counts.translated) < FEWEST_WORDS:
+        raise DataError(
+            f"{source}: has {counts.copied + len(counts.translated):,} different words, fewer than {FEWEST_WORDS:,}: "
+            "all others would count as names. Give more text, such as the training text of the model"
+        )
     if counts.copied < LEAST_COPIED * (counts.copied + len(counts.translated)):
         raise DataError(
             f"{source}: its translations copy {counts.copied:,} of {counts.copied + len(counts.translated):,} words, "
@@ -51,18 +58,25 @@ def held_known_words(model: Path, of: Path) -> WordFilter:
         of: another model file, which must have the same languages.
 
     Raises:
-        DataError: the file has no known words, or the languages differ.
+        DataError: the file has no known words, or the languages differ or are several.
         ModelFileError: a file is not a model file, or is damaged.
     """
     with open_model(model) as file, open_model(of) as other:
         if (found := file.known_words()) is None:
             raise DataError(f"{model}: has no known words: learn them from text, `pocketmt names --help` says how")
-        languages, others = (f"{each.source_language} to {each.target_language}" for each in (file, other))
+        languages, others = " to ".join(_languages(model, file)), " to ".join(_languages(of, other))
         if languages != others:
             raise DataError(
                 f"{model}: its known words are for {languages}, {of} translates {others}: learn them from text"
             )
         return found
+
+
+def _languages(model: Path, file: ModelFile) -> tuple[str, str]:
+    """Return the languages of a model; raises DataError if it has several."""
+    if file.language_pieces is not None:
+        raise DataError(f"{model}: translates several languages: known words are for a model of one pair")
+    return file.source_language, file.target_language
 
 
 def add_known_words(model: Path, words: WordFilter, output: str | os.PathLike[str]) -> int:

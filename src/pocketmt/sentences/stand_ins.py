@@ -7,8 +7,14 @@ from typing import Final, NamedTuple
 from pocketmt.sentences.numbers import NumberFormats, rewritten_in
 from pocketmt.sentences.protected import Part, replaceable_parts
 
-# In the order of the first try, and of the second.
+# In the order of the first try, and of the second. After some prepositions, places are tried first: in "to Tom with
+# Boston", models exchange the two.
 _NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
+_PLACES: Final = (("Boston", "Paris", "Tom", "John"), _NAMES[1])
+_BEFORE_PLACE: Final = re.compile(
+    r"(?<!\w)(?i:at|from|in|into|near|through|to|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$"
+)
+_LONGEST_BEFORE_PLACE: Final = 12  # characters
 _NUMBERS: Final = (("300", "20", "500", "38", "60", "700"), ("30", "50", "200", "40", "600", "80"))
 _SMALL_NUMBERS: Final = (("20", "30", "40", "50"), ("30", "40", "50", "20"))
 _YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "1980"))
@@ -75,14 +81,14 @@ def with_stand_ins(
     in_capitals = around.isupper()
     added = "".join(sign for sign in _SIGNS_OF_NUMBERS if sign not in around)
     taken = f"{text} {reserved}"
-    words: dict[tuple[str, ...], Iterator[str]] = {}
+    used: set[str] = set()
     found: list[StandIn] = []
     for part in parts:
-        kind = _words_for(part)[attempt]
-        free = (each for word in kind if (each := word.upper() if in_capitals else word) not in taken)
-        word = next(words.setdefault(kind, free), None)
+        words = (each.upper() if in_capitals else each for each in _words_for(part, text)[attempt])
+        word = next((each for each in words if each not in taken and each not in used), None)
         if word is None:
             return text, []
+        used.add(word)
         is_genitive = _GENITIVE.match(text, part.end) is not None
         shown = rewritten_in(part.text, formats) if formats is not None and part.is_number else part.text
         found.append(StandIn(word, shown, is_genitive, added, part.text))
@@ -99,12 +105,16 @@ def _apart(parts: Sequence[Part], others: Sequence[Part]) -> list[Part]:
     return sorted(places)
 
 
-def _words_for(part: Part) -> tuple[tuple[str, ...], ...]:
+def _words_for(part: Part, text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words that may stand in for a part of a text, of each try."""
     if _YEAR.fullmatch(part.text):
         return _YEARS
     if part.is_number and len(part.text) == len(_SMALL_NUMBERS[0][0]):
         return _SMALL_NUMBERS
-    return _NUMBERS if part.is_of_number else _NAMES
+    if part.is_of_number:
+        return _NUMBERS
+    before = text[max(part.start - _LONGEST_BEFORE_PLACE, 0) : part.start]
+    return _PLACES if _BEFORE_PLACE.search(before) else _NAMES
 
 
 def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:

@@ -77,6 +77,32 @@ def test_the_genitive_of_a_german_name() -> None:
     assert lost("Ich mag Strauss Lieder.", "", "de") == ["Strauss"]
 
 
+def test_particles_belong_to_a_name() -> None:
+    assert lost("He met Leonardo da Vinci, Ludwig van der Rohe and Osama bin Laden.") == [
+        *("Leonardo da Vinci", "Ludwig van der Rohe", "Osama bin Laden")
+    ]
+    assert lost("Ich traf Anna von Goethe.", "", "de") == ["Anna von Goethe"]
+
+
+@pytest.mark.parametrize("word", ["Consequently", "Crouching", "Kindness", "Nope", "Meanwhile", "Breathless", "Mrs"])
+def test_a_first_word_with_the_ending_of_other_words_is_no_name(word: str) -> None:
+    assert lost(f"{word} he met Goethe.") == ["Goethe"]
+
+
+@pytest.mark.parametrize("word", ["Zudem", "Schimpfend", "Viktorianische", "Freundinnen", "Steigerung", "Frau", "Tote"])
+def test_a_german_word_with_the_ending_of_other_words_is_no_name(word: str) -> None:
+    assert lost(f"{word} traf Goethe gestern.", "", "de") == ["Goethe"]
+
+
+def test_composed_and_decomposed_letters_are_the_same() -> None:
+    assert lost("Er mag Ku\u0308hlschrank und Go\u0308the.", "", "de") == ["Go\u0308the"]
+    assert lost("He met Go\u0308the.", "Göthe") == []
+
+
+def test_a_very_long_word_is_no_name() -> None:
+    assert lost(f"He met X{'y' * 39} and X{'y' * 40}.") == [f"X{'y' * 39}"]
+
+
 def test_in_other_languages_a_first_word_is_no_name() -> None:
     french = Names(WordFilter.of(["est", "à", "né"]))
     text = "Goethe est né à Francfort."

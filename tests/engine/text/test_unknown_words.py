@@ -193,3 +193,11 @@ def test_hostile_text_is_searched_before_the_timeout(unknown_words: UnknownWords
         assert all(part.text in each for part in parts)
         assert len(unknown_words.respelled(each, "en")) >= len(each)
         assert unknown_words.lost(each, each, "en") == []
+
+
+def test_many_unknown_words_and_names_are_searched_before_the_timeout() -> None:
+    with open_model(resolve_model("everyday-en-de")) as file:
+        words = UnknownWords(Vocabulary(file.vocabulary()), file.known_words())
+    lost = words.lost("Ōxxč met Xyzq. " * 20_000, "", "en")
+    assert [part.text for part in lost[:2]] == ["Ōxxč", "Xyzq"] or len(lost) == 40_000
+    assert [part.text for part in words.lost("Ōxxč met Xyzq and Ōxxč Xyzq.", "", "en")] == ["Ōxxč", "Ōxxč Xyzq", "Xyzq"]

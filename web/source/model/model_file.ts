@@ -106,8 +106,10 @@ function readKnownWords(container: Container): WordFilter | undefined {
   const entry = container.manifest["known_words"];
   if (entry === undefined) return undefined;
   const where = "manifest: known_words";
-  if (!isObject(entry)) throw new ModelFileError(`${where} is not an object`);
-  return new WordFilter(tensorOf(container, "known_words").bytes.slice(), wholeMember(entry, "hashes", where, 1, MOST_HASHES));
+  if (!isObject(entry) || Object.keys(entry).length !== 1) throw new ModelFileError(`${where}: expected exactly hashes`);
+  const { dtype, shape, bytes } = tensorOf(container, "known_words");
+  if (dtype !== "U8" || shape.length !== 1) throw new ModelFileError("tensor 'known_words' is not a row of U8");
+  return new WordFilter(bytes.slice(), wholeMember(entry, "hashes", where, 1, MOST_HASHES));
 }
 
 function tensorOf(container: Container, name: string): Tensor {

@@ -45,7 +45,7 @@ class Found {
 }
 
 /**
- * Whether a translation lacks a protected part of its source. A part that occurs twice is needed twice.
+ * The protected parts of a source that its translation lacks. A part that occurs twice is needed twice.
  *
  * A number needs its value, in the format of the target language; decimals may be written as in the source. Without `formats`, or
  * where a number is not in the format of its language, its digits are enough.
@@ -53,16 +53,7 @@ class Found {
  * @param numbers whether numbers are looked at: exact ones, amounts with a sign but that of dollars, and, if the translation has a
  * number that the source lacks, others from 13 on that are no times of day.
  */
-export function losesParts(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): boolean {
-  return lost(source, translation, numbers, formats).length > 0;
-}
-
-/** The numbers that are no exact ones, are changed in a translation, and stand apart from letters. */
-export function lostNumbers(source: string, translation: string, formats: NumberFormats | undefined): Part[] {
-  return lost(source, translation, true, formats).filter(({ exactness }) => exactness === "round");
-}
-
-function lost(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): Part[] {
+export function lostParts(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): Part[] {
   const needed = source === translation ? [] : allParts(source, formats?.source);
   if (needed.length === 0) return [];
   const signs = numbers && !CURRENCY_NAME.test(translation);
@@ -71,6 +62,16 @@ function lost(source: string, translation: string, numbers: boolean, formats: Nu
   const missing = needed.filter((part) => !found.take(formsNeeded(part, formats?.source, signs, dollars)));
   const isChanged = found.hasNumbersLeft();
   return missing.filter((part) => !part.mayBeNumber || (numbers && isLost(part, signs, isChanged)));
+}
+
+/** Whether a translation lacks a protected part of its source; see `lostParts`. */
+export function losesParts(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): boolean {
+  return lostParts(source, translation, numbers, formats).length > 0;
+}
+
+/** The numbers that are no exact ones, are changed in a translation, and stand apart from letters. */
+export function lostNumbers(source: string, translation: string, formats: NumberFormats | undefined): Part[] {
+  return lostParts(source, translation, true, formats).filter(({ exactness }) => exactness === "round");
 }
 
 /** Whether a number that a translation lacks is surely lost; `isChanged`: the translation has another one. */

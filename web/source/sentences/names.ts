@@ -6,7 +6,7 @@ import { isInCapitals } from "./capitals.js";
 import { protectedParts } from "./protected.js";
 import type { Place } from "./stand_ins.js";
 
-const LETTER = "[A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff]";
+const LETTER = "[A-Za-z\\u00c0-\\u024f\\u0300-\\u036f\\u1e00-\\u1eff]";
 // A word, or a name such as "O'Malley".
 const CAPITALIZED = new RegExp(
   `(?<![${WORD}])[A-Z\\u00c0-\\u00de\\u0100-\\u024f\\u1e00-\\u1eff]${LETTER}*(?:['’][A-Z]${LETTER}+)?(?![${WORD}])`,
@@ -17,9 +17,24 @@ const CAPITAL_NOUNS = ["de", "lb"];
 const SHORTEST_STEM = 3; // letters, of a whole word
 const SHORTEST_NOUN = 5; // letters, without its ending, at the end of a compound
 const ENDINGS = new Map([
-  ["de", ["", ..."e en er es et n s st t te ten".split(" ")]],
+  ["de", ["", ..."e en er es et in innen n s st t te ten".split(" ")]],
   ["en", ["", ..."al d ed er ers es ing ly s".split(" ")]],
 ]);
+// Words with these endings are rarely names, where other words may have a capital, too.
+const OF_OTHER_WORDS = new Map([
+  [
+    "de",
+    /(?:ung|heit|keit|schaft|[st]ion|tät)(?:en)?$|(?:isch|lich)(?:e[mnrs]?)?$|(?:ig|los)e[mnrs]?$|(?:ismus|end|innen|em|ten?)$/u,
+  ],
+  ["en", /(?:(?:al|ent|ant|ous|ed|ing|ab|iv)ly|[a-z]{5}ing|[st]ion|ness|ism|ment|less|ful|ous|able)s?$/u],
+]);
+// Titles, and words at the beginning of sentences, which training text may lack.
+const NO_NAMES = (
+  "dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey hmm hooray meanwhile moreover nevertheless nope oops " +
+  "ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem demnach hoppla hurra igitt insbesondere somit tja unterdessen zudem"
+).split(" ");
+// Words between those of a name.
+const PARTICLES = /^(?:[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ )$/;
 // German words before nouns, which are rarely before names.
 const ARTICLE = new RegExp(
   `(?<![${WORD}])(?:de[rsmn]|die|das|k?ein(?:e[mnrs]?)?|[mds]ein(?:e[mnrs]?)?|(?:ihr|euer|eur|unser|unsr)(?:e[mnrs]?)?|` +
@@ -30,6 +45,7 @@ const ARTICLE = new RegExp(
 const BEGINNING = new RegExp(`(?:^|[.!?…:"“”„»«‚‘'’(–—|*]|(?<![${WORD}])-)[${WHITE}]*$`, "u");
 const GENITIVE = /^[^s]s (?=[A-ZÄÖÜ])/u;
 const LONGEST_BEFORE = 12; // characters
+const LONGEST_NAME = 40; // letters
 const MOST_SEEN = 100_000; // words
 
 type Span = readonly [start: number, end: number];
@@ -85,10 +101,12 @@ export class Names {
   }
 
   private isKnown(word: string): boolean {
+    if (word.length > LONGEST_NAME) return true; // as no name
     let known = this.seen.get(word);
     if (known === undefined) {
       if (this.seen.size >= MOST_SEEN) this.seen.clear();
-      known = this.known.has(word.toLowerCase());
+      const lower = word.normalize("NFC").toLowerCase();
+      known = this.known.has(lower) || NO_NAMES.includes(lower);
       this.seen.set(word, known);
     }
     return known;
@@ -102,8 +120,8 @@ export class Names {
     if (!begins && !hasCapitalNouns) return true;
     const endings = ENDINGS.get(language);
     if (endings === undefined || (!begins && ARTICLE.test(before))) return false;
-    const lower = word.toLowerCase();
-    if (this.hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
+    const lower = word.normalize("NFC").toLowerCase();
+    if (OF_OTHER_WORDS.get(language)?.test(lower) || this.hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
     const letters = [...lower];
     const last = hasCapitalNouns ? letters.length - SHORTEST_NOUN : 0;
     for (let end = 2; end <= last; ++end) {
@@ -120,12 +138,12 @@ export class Names {
   }
 }
 
-/** Names of which those with a space or a hyphen between them are one, which is lost if one of them is. */
+/** Names of which those beside each other are one, which is lost if one of them is. */
 function joined(text: string, names: readonly Name[]): Name[] {
   const found: Name[] = [];
   for (const name of names) {
     const last = found[found.length - 1];
-    const continues = last !== undefined && [" ", "-"].includes(text.slice(last.end, name.start));
+    const continues = last !== undefined && PARTICLES.test(text.slice(last.end, name.start));
     if (continues) found[found.length - 1] = { start: last.start, end: name.end, isLost: last.isLost || name.isLost };
     else found.push(name);
   }

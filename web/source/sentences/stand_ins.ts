@@ -4,8 +4,15 @@ import { isInCapitals } from "./capitals.js";
 import { type NumberFormats, rewrittenIn } from "./numbers.js";
 import { type Part, replaceableParts } from "./protected.js";
 
-// In the order of the first try, and of the second.
+// In the order of the first try, and of the second. After some prepositions, places are tried first: in "to Tom with Boston",
+// models exchange the two.
 const NAMES = ["Tom Boston Paris John", "John Paris Boston Tom"];
+const PLACES = ["Boston Paris Tom John", NAMES[1] as string];
+const BEFORE_PLACE = new RegExp(
+  `(?<![${WORD}])(?:at|from|in|into|near|through|to|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$`,
+  "iu",
+);
+const LONGEST_BEFORE_PLACE = 12; // characters
 const NUMBERS = ["300 20 500 38 60 700", "30 50 200 40 600 80"];
 const SMALL_NUMBERS = ["20 30 40 50", "30 40 50 20"];
 const YEARS = ["2013 1990 2005 1985", "2012 1995 2001 1980"];
@@ -54,16 +61,15 @@ export function withStandIns(
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends[ends.length - 1])];
   const rest = between.join("");
-  const free = new Map<string, string[]>();
+  const used = new Set<string>();
   const added = [...SIGNS_OF_NUMBERS].filter((sign) => !rest.includes(sign)).join("");
   const standIns: StandIn[] = [];
   for (const [index, part] of parts.entries()) {
-    const kind = wordsFor(part)[attempt] as string;
-    const cased = (isInCapitals(rest) ? kind.toUpperCase() : kind).split(" ");
-    const words = free.get(kind) ?? cased.filter((word) => !text.includes(word));
-    free.set(kind, words);
-    const word = words.shift();
+    const kind = wordsFor(part, text)[attempt] as string;
+    const words = (isInCapitals(rest) ? kind.toUpperCase() : kind).split(" ");
+    const word = words.find((each) => !text.includes(each) && !used.has(each));
     if (word === undefined) return undefined;
+    used.add(word);
     const after = ends[index + 1] as number;
     const shown = formats !== undefined && part.isNumber ? rewrittenIn(part.text, formats) : part.text;
     standIns.push({ word, part: shown, isGenitive: GENITIVE.test(text.slice(after, after + 3)), added });
@@ -82,10 +88,12 @@ function end({ start, text }: Place): number {
   return start + text.length;
 }
 
-function wordsFor({ text, isOfNumber, isNumber }: Place): string[] {
+/** The words that may stand in for a part of a line, of each try. */
+function wordsFor({ start, text, isOfNumber, isNumber }: Place, line: string): string[] {
   if (YEAR.test(text)) return YEARS;
   if (isNumber && [...text].length === 2) return SMALL_NUMBERS;
-  return isOfNumber ? NUMBERS : NAMES;
+  if (isOfNumber) return NUMBERS;
+  return BEFORE_PLACE.test(line.slice(Math.max(start - LONGEST_BEFORE_PLACE, 0), start)) ? PLACES : NAMES;
 }
 
 /** A translation with the parts in place of the stand-ins; undefined unless it has each exactly once. */

@@ -115,7 +115,7 @@ export class UnknownWords {
   lost(text: string, translation: string, language: string): Place[] {
     const words = this.lostWords(text, translation, language);
     const names = this.names?.lost(text, translation, language) ?? [];
-    return [...words, ...names.filter((name) => words.every((word) => endOf(name) < word.start || endOf(word) < name.start))];
+    return [...words, ...apart(names, words)];
   }
 
   private lostWords(text: string, translation: string, language: string): Place[] {
@@ -225,6 +225,15 @@ const WHITE_SPACE = new RegExp(`[${WHITE}]`, "u");
 
 function hasCapital(word: string): boolean {
   return /^\p{Uppercase}/u.test(word);
+}
+
+/** The parts of a text that touch none of the others; both are in order. */
+function apart(parts: readonly Place[], others: readonly Place[]): Place[] {
+  let next = 0;
+  return parts.filter((part) => {
+    while (next < others.length && endOf(others[next] as Place) < part.start) ++next;
+    return next === others.length || endOf(part) < (others[next] as Place).start;
+  });
 }
 
 function endOf({ start, text }: Place): number {
