@@ -32,50 +32,10 @@ _OF_OTHER_WORDS: Final = {
     "en": re.compile(r"(?:(?:al|ent|ant|ous|ed|ing|ab|iv)ly|[a-z]{5}ing|[st]ion|ness|ism|ment|less|ful|ous|able)s?$"),
 }
 # Titles, and words at the beginning of sentences, which training text may lack.
-_NO_NAMES: Final = frozenset(
-    [
-        "dr",
-        "frau",
-        "fräulein",
-        "herr",
-        "herrn",
-        "miss",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "amid",
-        "furthermore",
-        "hence",
-        "hey",
-        "hmm",
-        "hooray",
-        "meanwhile",
-        "moreover",
-        "nevertheless",
-        "nope",
-        "oops",
-        "ouch",
-        "thus",
-        "whoa",
-        "whoops",
-        "wow",
-        "yeah",
-        "yep",
-        "yuck",
-        "yup",
-        "andererseits",
-        "außerdem",
-        "demnach",
-        "hoppla",
-        "hurra",
-        "igitt",
-        "insbesondere",
-        "somit",
-        "tja",
-        "unterdessen",
-        "zudem",
-    ]
+_NO_NAMES: Final = (
+    "dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey hmm hooray meanwhile moreover "
+    "nevertheless nope oops ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem demnach hoppla hurra igitt "
+    "insbesondere somit tja unterdessen zudem"
 )
 # Words between those of a name.
 _PARTICLES: Final = re.compile(r"[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ ")
@@ -101,6 +61,7 @@ class Names:
 
     def __init__(self, known: WordFilter) -> None:
         self._known = known
+        self._no_names = frozenset(_NO_NAMES.split())
         self._seen: dict[str, bool] = {}  # whether words are known
 
     def lost(self, text: str, translation: str, language: str) -> list[Part]:
@@ -149,7 +110,7 @@ class Names:
             if len(self._seen) >= _MOST_SEEN:
                 self._seen.clear()
             lower = _composed(word).lower()
-            known = self._seen[word] = lower in self._known or lower in _NO_NAMES
+            known = self._seen[word] = lower in self._known or lower in self._no_names
         return known
 
     def _is_name(self, match: re.Match[str], language: str) -> bool:
