@@ -34,8 +34,8 @@ _OF_OTHER_WORDS: Final = {
 # Titles, and words at the beginning of sentences, which training text may lack.
 _NO_NAMES: Final = (
     "dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey hmm hooray meanwhile moreover "
-    "nevertheless nope oops ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem demnach hoppla hurra igitt "
-    "insbesondere somit tja unterdessen zudem"
+    "nevertheless nope oops ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem demnach hoppla hurra "
+    "igitt insbesondere somit tja unterdessen zudem"
 )
 # Words between those of a name.
 _PARTICLES: Final = re.compile(r"[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ ")
