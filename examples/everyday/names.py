@@ -37,6 +37,27 @@ NAMED: Final = {
 }  # fmt: skip
 GERMAN: Final = {"Mary": "Maria"}  # Translators often wrote so.
 COPIES: Final = {"places": 4, "times": 6, "dates": 40, "abbreviations": 2}
+TITLES: Final = {
+    "male": (("Mr.", "Herr"), ("Mr.", "Herr"), ("Mr", "Herr"), ("Dr.", "Dr."), ("Professor", "Professor")),
+    "female": (("Mrs.", "Frau"), ("Ms.", "Frau"), ("Mrs", "Frau"), ("Dr.", "Dr.")),
+}
+# German prepositions, after which "Herr" is "Herrn".
+PREPOSITIONS: Final = (
+    "an",
+    "auf",
+    "bei",
+    "für",
+    "gegen",
+    "mit",
+    "nach",
+    "neben",
+    "ohne",
+    "über",
+    "um",
+    "von",
+    "vor",
+    "zu",
+)
 POSTSCRIPTS: Final = 1 / 300  # of all pairs
 _TIME: Final = re.compile(r"(?<![\w:.])(\d{1,2}):(\d\d)(?![\w:])")
 _GERMAN_TIME: Final = re.compile(r"(?<![\w:.])(\d{1,2})[:.](\d\d)(?= Uhr)")
@@ -58,27 +79,29 @@ def main() -> int:
     parser.add_argument(
         "--copies", type=int, default=2, help="of a pair with the name of a person (default: %(default)s)"
     )
+    parser.add_argument("--titles", action="store_true", help="add pairs in which persons have titles")
     parser.add_argument("--output", "-o", type=Path, nargs=2, required=True, help="files for the sides")
     options = parser.parse_args()
     try:
         pairs = read_pairs(options.english, options.german)
-        write_pairs(with_other_names(pairs, options.copies), *options.output)
+        write_pairs(with_other_names(pairs, options.copies, titles=options.titles), *options.output)
     except PocketMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def with_other_names(pairs: Iterable[Pair], copies: int = 2) -> Iterator[Pair]:
+def with_other_names(pairs: Iterable[Pair], copies: int = 2, *, titles: bool = False) -> Iterator[Pair]:
     """Yield copies of the pairs with other names, times, dates or abbreviations than they have.
 
-    `copies` is the number of copies of a pair with the name of a person.
+    `copies` is the number of copies of a pair with the name of a person. `titles` adds others in which a person has a
+    title.
     """
     draw = random.Random(SEED)
     names = partial(_other_names, copies=copies)
     variants: tuple[Variants, ...] = (names, other_times, other_dates, _abbreviated, _with_postscript)
     for pair in pairs:
-        for each in variants:
+        for each in (*variants, _titled) if titles else variants:
             yield from each(draw, pair)
 
 
@@ -105,6 +128,27 @@ def with_names(pair: Pair, drawn: Callable[[str], str]) -> Pair | None:
         english = re.sub(rf"\b{name}(?!\w)", other, english)
         german = re.sub(rf"\b{_german_form(name)}s?(?!\w)['’]?", partial(_inflected, other), german)
     return english, german
+
+
+def _titled(draw: random.Random, pair: Pair) -> Iterator[Pair]:
+    """Yield a copy of a pair with one person, who has a title and a family name in it."""
+    persons = [name for name in NAMED if NAMED[name] != "places" and _places(pair, name) != (0, 0)]
+    if len(persons) != 1 or _places(pair, persons[0]) != (1, 1):
+        return
+    form = rf"{_german_form(persons[0])}(s?)(?!\w)['’]?"
+    place = re.search(rf"(?P<before>(?:^|\b\w+ ))(?:{form})", pair[1])
+    if place is None:
+        return
+    title, german_title = draw.choice(TITLES[NAMED[persons[0]]])
+    is_oblique = place[2] == "s" or place["before"].strip().lower() in PREPOSITIONS
+    if german_title == "Herr" and not is_oblique and place["before"]:
+        return  # It could be the object, which is "Herrn".
+    german_title += "n" if german_title == "Herr" and is_oblique else ""
+    family = draw.choice(_names("family")) if draw.random() < 0.7 else _made_up(draw, "family")
+    yield (
+        re.sub(rf"\b{persons[0]}(?!\w)", f"{title} {family}", pair[0]),
+        re.sub(rf"\b(?:{form})", lambda match: f"{german_title} {_inflected(family, match)}", pair[1]),
+    )
 
 
 def _places(pair: Pair, name: str) -> tuple[int, int]:

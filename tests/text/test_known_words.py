@@ -1,4 +1,4 @@
-"""Which words parallel text translates, and which it copies."""
+"""Known words: what parallel text translates, and what it copies."""
 
 from pocketmt.text.known_words import count_words
 

@@ -44,6 +44,36 @@ def test_drawn_names_are_the_same_on_both_sides_and_in_each_run() -> None:
     assert len({*found}) > 150
 
 
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        (("Tom is here.", "Tom ist hier."), r"(?:Mrs?\.? (\S+) is here\.\|Herr \1 ist hier\.|(Dr\.|Professor) .*)"),
+        (
+            ("I was with Tom.", "Ich war mit Tom."),
+            r"I was with (?:Mrs?\.? (\S+)\.\|Ich war mit Herrn \1\.|.*Dr|.*Prof.*)",
+        ),
+        (("It's Tom's.", "Es ist Toms."), r"It's (?:Mrs?\.? (\S+)'s\.\|Es ist Herrn \1(?:s|')\.|.*Dr|.*Prof.*)"),
+        (
+            ("I saw Mary.", "Ich sah Maria."),
+            r"I saw (?:Mr?s\.? (\S+)\.\|Ich sah Frau \1\.|Dr\. (\S+)\.\|Ich sah Dr\. \2\.)",
+        ),
+    ],
+)
+def test_titles_are_those_of_both_languages(pair: tuple[str, str], expected: str) -> None:
+    titled = [
+        f"{english}|{german}"
+        for english, german in with_other_names([pair] * 30, titles=True)
+        if re.search(r"Herr|Frau|Professor", german) and "P.S." not in german
+    ]
+    assert len(titled) >= 8
+    assert [each for each in titled if not re.match(expected, each)] == []
+
+
+def test_a_person_that_may_be_the_object_is_no_herr() -> None:
+    found = with_other_names([("I saw Tom.", "Ich sah Tom.")] * 30, titles=True)
+    assert not any(re.search(r"\bHerrn? ", german) for _, german in found)
+
+
 def test_times_keep_the_hour_or_the_afternoon() -> None:
     for english, german, later in [
         ("Come at 2:30.", "Komm um 2.30 Uhr.", 0),
