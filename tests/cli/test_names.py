@@ -17,7 +17,7 @@ PAIRS = [
     ("Tom lives in Boston.", "Tom wohnt in Boston."),
 ]
 KNOWN = "met mary the house is big lives in".split()  # noqa: SIM905
-# Words of letters, as a text needs a thousand.
+# Words of letters, as a text needs a hundred.
 OTHERS = ["".join(letters) for letters in product("npqrstuvwxz", repeat=3)]
 
 
@@ -127,7 +127,7 @@ def test_text_with_few_words_is_refused(pocketmt: Run, tmp_path: Path) -> None:
     source.write_text("")
     target.write_text("")
     answer = pocketmt("names", "captions-en-de", "-s", source, "-t", target, "-o", output)
-    assert answer.returncode == 1 and b"has 0 different words, fewer than 1,000" in answer.stderr
+    assert answer.returncode == 1 and b"has 0 different words, fewer than 100" in answer.stderr
     assert not output.exists()
 
 

@@ -13,7 +13,7 @@ from pocketmt.text.corpus import read_pairs
 from pocketmt.text.known_words import count_words
 from pocketmt.text.word_filter import WordFilter
 
-FEWEST_WORDS: Final = 1_000
+FEWEST_WORDS: Final = 100
 LEAST_COPIED: Final = 0.01  # of the words: where fewer are, translations write names in other letters or forms
 
 
