@@ -14,7 +14,7 @@ from pocketmt.text.known_words import count_words
 from pocketmt.text.word_filter import WordFilter
 
 FEWEST_WORDS: Final = 100
-LEAST_COPIED: Final = 0.01  # of the words: where fewer are, translations write names in other letters or forms
+LEAST_LATIN: Final = 0.5  # of the words of translations, in which names are copied
 
 
 class LearntWords(NamedTuple):
@@ -29,8 +29,8 @@ def learn_known_words(model: Path, source: Path, target: Path) -> LearntWords:
     """Learn the words that parallel text translates, in the languages of a model.
 
     Raises:
-        DataError: the model has several languages, text cannot be read, its lines are not parallel, or it has too few
-            words, or its translations copy hardly any.
+        DataError: the model has several languages, text cannot be read, its lines are not parallel, it has too few
+            words, or its translations are not in Latin letters.
         ModelFileError: the model file cannot be read.
     """
     with open_model(model) as file:
@@ -41,11 +41,10 @@ def learn_known_words(model: Path, source: Path, target: Path) -> LearntWords:
             f"{source}: has {counts.copied + len(counts.translated):,} different words, fewer than {FEWEST_WORDS:,}: "
             "all others would count as names. Give more text, such as the training text of the model"
         )
-    if counts.copied < LEAST_COPIED * (counts.copied + len(counts.translated)):
+    if counts.latin < LEAST_LATIN:
         raise DataError(
-            f"{source}: its translations copy {counts.copied:,} of {counts.copied + len(counts.translated):,} words, "
-            f"fewer than {LEAST_COPIED:.0%}: in this pair of languages, names are written in another way, "
-            "and a model file has no use for known words"
+            f"{target}: {1 - counts.latin:.0%} of its words are not in Latin letters: in this language, names are "
+            "written in other letters, so a model file has no use for known words"
         )
     return LearntWords(WordFilter.of(counts.translated), len(counts.translated), counts.copied)
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 MOST_WORDS: Final = 100_000
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_LATIN_WORD: Final = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 
 
 class WordCounts(NamedTuple):
@@ -15,10 +16,12 @@ class WordCounts(NamedTuple):
     Attributes:
         translated: words that are translated, in lower case, the most frequent first.
         copied: number of the other words.
+        latin: share of the words of all translations that are in Latin letters.
     """
 
     translated: Sequence[str]
     copied: int
+    latin: float
 
 
 def count_words(pairs: Iterable[tuple[str, str]], most: int = MOST_WORDS) -> WordCounts:
@@ -33,12 +36,15 @@ def count_words(pairs: Iterable[tuple[str, str]], most: int = MOST_WORDS) -> Wor
     """
     seen: Counter[str] = Counter()
     copied: Counter[str] = Counter()
+    targets = latin = 0
     for source, target in pairs:
         kept = set(_WORD.findall(target))
+        targets += len(kept)
+        latin += sum(map(bool, map(_LATIN_WORD.fullmatch, kept)))
         for word in set(_WORD.findall(source)):
             lower = word.lower()
             seen[lower] += 1
             if word[0].isupper() and not kept.isdisjoint((word, f"{word}s", word.removesuffix("s"))):
                 copied[lower] += 1
     translated = [word for word, count in seen.most_common() if 2 * copied[word] < count]
-    return WordCounts(translated[:most], len(seen) - len(translated))
+    return WordCounts(translated[:most], len(seen) - len(translated), latin / max(targets, 1))
