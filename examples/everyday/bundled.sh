@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in ten rounds, from the root of the repository and in about seventeen
+# Makes the two bundled models of everyday sentences in eleven rounds, from the root of the repository and in about eighteen
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -13,6 +13,7 @@ seventh=$build/seventh
 eighth=$build/eighth
 ninth=$build/ninth
 tenth=$build/tenth
+eleventh=$build/eleventh
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -63,12 +64,12 @@ widened() {
 bundled() {
     pocketmt names "$1" --source "$tatoeba/train.${2%-*}" --target "$tatoeba/train.${2#*-}" -o "$1"
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$tenth/texts made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
+    POCKETMT_TEXTS=$PWD/$eleventh/texts made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
         affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$2-names.toml" \
         --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -129,8 +130,15 @@ continued $eighth/de-en.pocketmt de-en $fifth $ninth continued-with-names 4000 n
 
 # Tenth round: twice as many of them, English to German alone.
 ln -sf $PWD/$fifth/*.{en,de} $tenth/texts
-rm -f $tenth/texts/names.*
+ln -sf $PWD/$fifth/*.{en,de} $eleventh/texts
+rm -f {$tenth,$eleventh}/texts/names.*
 made $tenth/texts/names.de python -m examples.everyday.names $tatoeba/train.{en,de} --copies 4 -o $tenth/texts/names.{en,de}
 continued $ninth/en-de.pocketmt en-de $tenth/texts $tenth continued-with-more-names 3000 names
-bundled $tenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
-bundled $ninth/de-en.pocketmt de-en "Short everyday sentences, German to English"
+
+# Eleventh round: one copy of each, since known words keep names, and pairs in which persons have titles.
+made $eleventh/texts/names.de python -m examples.everyday.names $tatoeba/train.{en,de} --copies 1 --titles \
+    -o $eleventh/texts/names.{en,de}
+continued $tenth/en-de.pocketmt en-de $eleventh/texts $eleventh continued-with-names 4000 names
+continued $ninth/de-en.pocketmt de-en $eleventh/texts $eleventh continued-with-names 4000 names
+bundled $eleventh/en-de.pocketmt en-de "Short everyday sentences, English to German"
+bundled $eleventh/de-en.pocketmt de-en "Short everyday sentences, German to English"
