@@ -22,6 +22,7 @@ COMMANDS = [
     "export",
     "import",
     "inspect",
+    "names",
     "pack",
     "pipeline",
     "sensitivity",

@@ -10,7 +10,7 @@ import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { losesParts, lostNumbers, lostParts } from "./sentences/lost.js";
 import { QuotationMarks } from "./sentences/quotation_marks.js";
-import { TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
+import { MOST_NAMES, TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
 import { UnknownWords } from "./sentences/unknown_words.js";
 import { withCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
@@ -140,10 +140,11 @@ export class LocalTranslator {
     return loses || (numbers && this.unknownWords.lost(line, translation, languages.sentences).length > 0);
   }
 
-  /** How many protected parts and unknown words of a line a translation lacks. */
-  private countLost(line: string, translation: string, { languages }: Job): number {
-    const parts = lostParts(line, translation, true, languages.numberFormats);
-    return parts.length + this.unknownWords.lost(line, translation, languages.sentences).length;
+  /** Whether a translation lacks fewer protected parts of a line than another, or fewer unknown words and no more parts. */
+  private isBetter(line: string, translation: string, other: string, { languages }: Job): boolean {
+    const parts = (text: string): number => lostParts(line, text, true, languages.numberFormats).length;
+    const words = (text: string): number => this.unknownWords.lost(line, text, languages.sentences).length;
+    return parts(translation) < parts(other) || (parts(translation) === parts(other) && words(translation) < words(other));
   }
 
   /**
@@ -176,8 +177,12 @@ export class LocalTranslator {
         const [named, line] = texts.get(place) as [string, string];
         const { numberFormats: formats, sentences: language } = job.languages;
         const text = translated[place] as string;
-        const words = [...lostNumbers(line, text, formats), ...this.unknownWords.lost(line, text, language)];
-        const found = withStandIns(line, attempt, words, formats) ?? withStandIns(line, attempt, [], formats);
+        const numbers = lostNumbers(line, text, formats);
+        const words = this.unknownWords.lost(line, text, language);
+        const found =
+          withStandIns(line, attempt, [...numbers, ...words], formats) ?? // perhaps too many
+          withStandIns(line, attempt, attempt === 0 ? [...numbers, ...words.slice(0, MOST_NAMES)] : [], formats) ??
+          withStandIns(line, attempt, [], formats);
         return found === undefined ? [] : [{ place, text: named + found.text, standIns: found.standIns }];
       });
       const withNames = replaced.map(({ text }) => this.divide(text, job, false));
@@ -186,9 +191,7 @@ export class LocalTranslator {
         const before = translated[place] as string;
         const restored = withParts(text, standIns);
         const line = texts.get(place)?.[1] as string;
-        if (restored !== undefined && this.countLost(line, restored, job) < this.countLost(line, before, job)) {
-          translated[place] = restored;
-        }
+        if (restored !== undefined && this.isBetter(line, restored, before, job)) translated[place] = restored;
       }
       // Sentences are not divided at numbers, so the last attempt leaves these as they are.
       const numbers = attempt + 1 < TRIES;

@@ -136,7 +136,8 @@ class PendingLines:
     ) -> None:
         """Translate lines by index in another form.
 
-        A result is kept if it has the parts of all stand-ins, and lacks fewer parts and words than the one before.
+        A result is kept if it has the parts of all stand-ins, and lacks fewer parts than the one before, or fewer words
+        and no more parts.
         """
         found = kind.translate(self._pending_again([each.line for each in given.values()]))
         for (index, line), result in zip(given.items(), found, strict=True):

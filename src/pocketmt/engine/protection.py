@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, copied, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import TRIES, Part, StandIn, lost_numbers, lost_parts, with_stand_ins
+from pocketmt.sentences import MOST_NAMES, TRIES, Part, StandIn, lost_numbers, lost_parts, with_stand_ins
 
 
 class ProtectedLine(NamedTuple):
@@ -42,9 +42,9 @@ class LineProtection:
             return bool(lost_parts(line.line, translation, numbers="none"))
         return bool(self._lost_parts(line, translation) or self._lost_words_of(line, translation))
 
-    def count_lost(self, line: DividedLine, translation: str) -> int:
-        """Return how many protected parts and words of a line its translation lacks."""
-        return len(self._lost_parts(line, translation)) + len(self._lost_words_of(line, translation))
+    def count_lost(self, line: DividedLine, translation: str) -> tuple[int, int]:
+        """Return how many protected parts, and how many words of a line its translation lacks."""
+        return len(self._lost_parts(line, translation)), len(self._lost_words_of(line, translation))
 
     def _lost_parts(self, line: DividedLine, translation: str) -> list[str]:
         return lost_parts(line.line, translation, numbers="exact", formats=self._search.languages.number_formats)
@@ -101,10 +101,13 @@ class LineProtection:
         """Return a line with names and numbers in place of its URLs, placeholders, numbers and lost words."""
         named, text = self._divider.named_and_text(self._lines[index])
         formats = self._search.languages.number_formats
-        lost = [*lost_numbers(text, translation, formats), *self._lost_words(text, translation)]
-        replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, lost, formats)
-        if not stand_ins and lost:  # perhaps too many
-            replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, formats=formats)
+        numbers, words = lost_numbers(text, translation, formats), self._lost_words(text, translation)
+        replaced, stand_ins = text, list[StandIn]()
+        few = [*numbers, *words[:MOST_NAMES]] if attempt == 0 else []
+        for some in ([*numbers, *words], few, []):  # All are perhaps too many.
+            replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, some, formats)
+            if stand_ins:
+                break
         if not stand_ins:
             return None
         divided = self._divider.divide_for(named + replaced, self._search)

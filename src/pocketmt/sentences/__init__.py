@@ -6,9 +6,10 @@ from pocketmt.sentences.lost import Numbers, lost_numbers, lost_parts
 from pocketmt.sentences.numbers import NumberFormats, number_formats
 from pocketmt.sentences.protected import Part
 from pocketmt.sentences.spans import Span, sentences_and_marks, translation_spans
-from pocketmt.sentences.stand_ins import TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
+from pocketmt.sentences.stand_ins import MOST_NAMES, TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
 
 __all__ = [
+    "MOST_NAMES",
     "TRIES",
     "NumberFormats",
     "Numbers",

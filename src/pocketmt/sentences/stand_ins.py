@@ -21,6 +21,7 @@ _YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "198
 _MOST: Final = 12  # words in place of parts
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 TRIES: Final = len(_NAMES)
+MOST_NAMES: Final = len(_NAMES[0])  # that may stand in
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 _NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
 _SIGNS_OF_NUMBERS: Final = "$€£¥%"

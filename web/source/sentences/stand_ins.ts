@@ -20,6 +20,8 @@ const MOST = 12; // words in place of parts
 const YEAR = /^(?:19|20)\p{Nd}\p{Nd}$/u;
 /** How often other words may stand in. */
 export const TRIES = NAMES.length;
+/** How many names may stand in. */
+export const MOST_NAMES = (NAMES[0] as string).split(" ").length;
 const SIGNS_OF_NUMBERS = "$€£¥%";
 // Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
