@@ -3,9 +3,12 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
+
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 WEB: Final = ROOT / "web"
@@ -56,6 +59,14 @@ def run_jobs(jobs: list[dict[str, Any]], engine: str = "simd128") -> list[dict[s
     assert done.returncode == 0, done.stderr[-2000:]
     results: list[dict[str, Any]] = json.loads(done.stdout)
     return results
+
+
+def translations_of_both(lines: Sequence[str], *models: str) -> list[list[str]]:
+    """Return the translations of lines by each bundled model, after checking that those of Python are the same."""
+    results = run_jobs([{"kind": "lines", "path": str(resolve_model(name)), "lines": lines} for name in models])
+    expected = [Translator(name).translate(lines, check=False) for name in models]
+    assert results == [{"result": translations} for translations in expected]
+    return expected
 
 
 def run_program(name: str, *arguments: str | Path) -> Any:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from pocketmt.sentences.protected import Part, protected_matches
+from pocketmt.sentences.protected import Part, unprotected
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.letter_case import folded
 from pocketmt.text.word_filter import WordFilter
@@ -19,12 +19,13 @@ _CAPITALIZED: Final = re.compile(
 _CAPITAL_NOUNS: Final = ("de", "lb")
 _SHORTEST_NOUN: Final = 5  # letters, without its ending, at the end of a compound
 _SHORTEST_STEM: Final = 3  # letters, of a whole word
-_ENDINGS: Final = {
+# What is added to a known word in its other forms, by language.
+_INFLECTIONS: Final = {
     "de": ("", "e", "en", "er", "es", "et", "in", "innen", "n", "s", "st", "t", "te", "ten"),
     "en": ("", "s", "es", "d", "ed", "ing", "er", "ers", "ly", "al"),
 }
 # Words with these endings are rarely names, where other words may have a capital, too.
-_OF_OTHER_WORDS: Final = {
+_ENDINGS_OF_OTHERS: Final = {
     "de": re.compile(
         r"(?:ung|heit|keit|schaft|[st]ion|tät)(?:en)?$|(?:isch|lich)(?:e[mnrs]?)?$|(?:ig|los)e[mnrs]?$|"
         r"(?:ismus|end|innen|em|ten?)$"
@@ -37,8 +38,10 @@ _NO_NAMES: Final = (
     "nevertheless nope oops ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem demnach hoppla hurra "
     "igitt insbesondere somit tja unterdessen zudem"
 )
-# Words between those of a name.
-_PARTICLES: Final = re.compile(r"[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ ")
+# What stands between the words of a name.
+_BETWEEN_WORDS: Final = re.compile(
+    r"[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ "
+)
 # German words before nouns, which are rarely before names.
 _ARTICLE: Final = re.compile(
     r"(?<!\w)(?i:de[rsmn]|die|das|k?ein(?:e[mnrs]?)?|[mds]ein(?:e[mnrs]?)?|(?:ihr|euer|eur|unser|unsr)(?:e[mnrs]?)?|"
@@ -89,18 +92,11 @@ class Names:
         if text.isupper():
             return []
         words = [
-            match.span()
+            match
             for match in _CAPITALIZED.finditer(text)
             if match[0][0].isupper() and not match[0].isupper() and self._is_name(match, language)
         ]
-        kept = [match.span() for match in reversed(protected_matches(text))] if words else []
-        found = []
-        for start, end in words:
-            while kept and kept[-1][1] <= start:
-                kept.pop()
-            if not kept or end <= kept[-1][0]:
-                found.append((start, end))
-        return found
+        return [match.span() for match in unprotected(words, text)]
 
     def _is_known(self, word: str) -> bool:
         if len(word) > _LONGEST_NAME:
@@ -122,16 +118,16 @@ class Names:
         begins = _BEGINNING.search(before) is not None
         if not begins and not has_capital_nouns:
             return True
-        if language not in _ENDINGS or (not begins and _ARTICLE.search(before)):
+        if language not in _INFLECTIONS or (not begins and _ARTICLE.search(before)):
             return False
         word = _composed(match[0]).lower()
-        if _OF_OTHER_WORDS[language].search(word) or self._has_known_stem(word, language, _SHORTEST_STEM):
+        if _ENDINGS_OF_OTHERS[language].search(word) or self._has_known_stem(word, language, _SHORTEST_STEM):
             return False
         ends = range(2, len(word) - _SHORTEST_NOUN + 1) if has_capital_nouns else ()
         return not any(self._has_known_stem(word[end:], language, _SHORTEST_NOUN) for end in ends)
 
     def _has_known_stem(self, word: str, language: str, shortest: int) -> bool:
-        stems = (word.removesuffix(ending) for ending in _ENDINGS[language] if word.endswith(ending))
+        stems = (word.removesuffix(ending) for ending in _INFLECTIONS[language] if word.endswith(ending))
         return any(len(stem) >= shortest and stem in self._known for stem in stems)
 
 
@@ -139,7 +135,7 @@ def _joined(text: str, names: Iterable[tuple[int, int, bool]]) -> list[tuple[int
     """Return names, each with whether it is lost, of which those beside each other are one."""
     joined: list[tuple[int, int, bool]] = []
     for start, end, is_lost in names:
-        if joined and _PARTICLES.fullmatch(text, joined[-1][1], start):
+        if joined and _BETWEEN_WORDS.fullmatch(text, joined[-1][1], start):
             first, _, other_is_lost = joined[-1]
             joined[-1] = first, end, is_lost or other_is_lost
         else:

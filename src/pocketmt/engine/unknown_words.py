@@ -1,12 +1,12 @@
 """Words that a vocabulary lacks: with unknown characters, acronyms, and words in capitals for stress."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from pocketmt.engine.frequent_characters import frequent_characters
 from pocketmt.engine.names import Names
-from pocketmt.sentences.protected import Part, protected_matches
+from pocketmt.sentences.protected import Part, apart, unprotected
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.letter_case import folded, in_lower_case, without_accents
@@ -115,7 +115,7 @@ class UnknownWords:
         words = self._lost_words(text, translation, language)
         if self._names is None:
             return words
-        return [*words, *_apart(self._names.lost(text, translation, language), words)]
+        return [*words, *apart(self._names.lost(text, translation, language), words)]
 
     def _lost_words(self, text: str, translation: str, language: str) -> list[Part]:
         parts = self.find(text, language)
@@ -206,24 +206,9 @@ class UnknownWords:
         return self._unknown[character]
 
 
-def _apart(parts: Sequence[Part], others: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts of a text that touch none of the others; both are in order."""
-    remaining = list(reversed(others))
-    for part in parts:
-        while remaining and remaining[-1].end < part.start:
-            remaining.pop()
-        if not remaining or part.end < remaining[-1].start:
-            yield part
-
-
 def _words(text: str) -> Iterator[re.Match[str]]:
     """Yield the words of a text that are in none of its URLs, tags and placeholders."""
-    kept = [match.span() for match in reversed(protected_matches(text))]
-    for match in _WORD.finditer(text):
-        while kept and kept[-1][1] <= match.start():
-            kept.pop()
-        if not kept or match.end() <= kept[-1][0]:
-            yield match
+    return unprotected(_WORD.finditer(text), text)
 
 
 def _words_and_text(text: str) -> Iterator[re.Match[str] | str]:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
@@ -101,6 +102,26 @@ def protected_matches(text: str) -> list[re.Match[str]]:
     if not may_have_parts(text):
         return []
     return [match for match in protected_pattern().finditer(text) if not may_be_number(match)]
+
+
+def unprotected(matches: Iterable[re.Match[str]], text: str) -> Iterator[re.Match[str]]:
+    """Yield those of some matches in a text, in order, that are in none of its protected parts; numbers are no such."""
+    kept = [match.span() for match in reversed(protected_matches(text))]
+    for match in matches:
+        while kept and kept[-1][1] <= match.start():
+            kept.pop()
+        if not kept or match.end() <= kept[-1][0]:
+            yield match
+
+
+def apart(parts: Iterable[Part], others: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts of a text that touch none of the others; both are in order."""
+    remaining = list(reversed(others))
+    for part in parts:
+        while remaining and remaining[-1].end < part.start:
+            remaining.pop()
+        if not remaining or part.end < remaining[-1].start:
+            yield part
 
 
 def replaceable_parts(text: str, written: NumberFormat | None = None) -> list[Part]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pocketmt.sentences.numbers import NumberFormats, rewritten_in
-from pocketmt.sentences.protected import Part, replaceable_parts
+from pocketmt.sentences.protected import Part, apart, replaceable_parts
 
 # In the order of the first try, and of the second. After some prepositions, places are tried first: in "to Tom with
 # Boston", models exchange the two.
@@ -74,7 +74,7 @@ def with_stand_ins(
     parts = replaceable_parts(text, formats.source if formats is not None else None)
     if len(parts) + len(unknown) > _MOST:
         return text, []
-    parts = _apart(parts, unknown)
+    parts = sorted([*parts, *apart(sorted(unknown), parts)])
     ends = [0, *(part.end for part in parts)]
     between = [text[end : part.start] for end, part in zip(ends, parts, strict=False)]
     rest = text[ends[-1] :]
@@ -95,15 +95,6 @@ def with_stand_ins(
         found.append(StandIn(word, shown, is_genitive, added, part.text))
     replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))
     return "".join([*replaced, rest]), found
-
-
-def _apart(parts: Sequence[Part], others: Sequence[Part]) -> list[Part]:
-    """Return parts of a text with those of the others that touch none of them, in their order."""
-    places = [
-        *parts,
-        *(each for each in others if all(each.end < part.start or part.end < each.start for part in parts)),
-    ]
-    return sorted(places)
 
 
 def _words_for(part: Part, text: str) -> tuple[tuple[str, ...], ...]:

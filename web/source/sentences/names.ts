@@ -3,7 +3,7 @@ import { folded } from "../text/letter_case.js";
 import { WHITE, WORD } from "../text/unicode.js";
 import type { WordFilter } from "../text/word_filter.js";
 import { isInCapitals } from "./capitals.js";
-import { protectedParts } from "./protected.js";
+import { unprotected } from "./protected.js";
 import type { Place } from "./stand_ins.js";
 
 const LETTER = "[A-Za-z\\u00c0-\\u024f\\u0300-\\u036f\\u1e00-\\u1eff]";
@@ -16,12 +16,13 @@ const CAPITALIZED = new RegExp(
 const CAPITAL_NOUNS = ["de", "lb"];
 const SHORTEST_STEM = 3; // letters, of a whole word
 const SHORTEST_NOUN = 5; // letters, without its ending, at the end of a compound
-const ENDINGS = new Map([
+// What is added to a known word in its other forms, by language.
+const INFLECTIONS = new Map([
   ["de", ["", ..."e en er es et in innen n s st t te ten".split(" ")]],
   ["en", ["", ..."al d ed er ers es ing ly s".split(" ")]],
 ]);
 // Words with these endings are rarely names, where other words may have a capital, too.
-const OF_OTHER_WORDS = new Map([
+const ENDINGS_OF_OTHERS = new Map([
   [
     "de",
     /(?:ung|heit|keit|schaft|[st]ion|tät)(?:en)?$|(?:isch|lich)(?:e[mnrs]?)?$|(?:ig|los)e[mnrs]?$|(?:ismus|end|innen|em|ten?)$/u,
@@ -33,8 +34,8 @@ const NO_NAMES = (
   "dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey hmm hooray meanwhile moreover nevertheless nope oops " +
   "ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem demnach hoppla hurra igitt insbesondere somit tja unterdessen zudem"
 ).split(" ");
-// Words between those of a name.
-const PARTICLES = /^(?:[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ )$/;
+// What stands between the words of a name.
+const BETWEEN_WORDS = /^(?:[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ )$/;
 // German words before nouns, which are rarely before names.
 const ARTICLE = new RegExp(
   `(?<![${WORD}])(?:de[rsmn]|die|das|k?ein(?:e[mnrs]?)?|[mds]ein(?:e[mnrs]?)?|(?:ihr|euer|eur|unser|unsr)(?:e[mnrs]?)?|` +
@@ -48,11 +49,12 @@ const LONGEST_BEFORE = 12; // characters
 const LONGEST_NAME = 40; // letters
 const MOST_SEEN = 100_000; // words
 
-type Span = readonly [start: number, end: number];
-
-interface Name {
+interface Span {
   readonly start: number;
   readonly end: number;
+}
+
+interface Name extends Span {
   readonly isLost: boolean;
 }
 
@@ -74,8 +76,8 @@ export class Names {
     if ([...text.matchAll(CAPITALIZED)].every(([word]) => this.isKnown(word) || translation.includes(word))) return [];
     const words = this.words(text, language);
     const found = folded(translation);
-    const isLost = ([start, end]: Span): boolean => !found.includes(folded(text.slice(start, end)).replace(/s$/u, ""));
-    const names = words.map(([start, end]) => ({ start, end, isLost: isLost([start, end]) }));
+    const isLost = ({ start, end }: Span): boolean => !found.includes(folded(text.slice(start, end)).replace(/s$/u, ""));
+    const names = words.map((word) => ({ ...word, isLost: isLost(word) }));
     if (!names.some((name) => name.isLost)) return [];
     return joined(text, names).flatMap(({ start, end, isLost }) => {
       if (!isLost || text[start - 1] === "-" || text[end] === "-") return [];
@@ -89,15 +91,9 @@ export class Names {
     if (isInCapitals(text)) return [];
     const words = [...text.matchAll(CAPITALIZED)].flatMap(({ 0: word, index: start }): Span[] => {
       const isCapitalized = /^\p{Uppercase}/u.test(word) && !isInCapitals(word);
-      return isCapitalized && this.isName(text, word, start, language) ? [[start, start + word.length]] : [];
+      return isCapitalized && this.isName(text, word, start, language) ? [{ start, end: start + word.length }] : [];
     });
-    if (words.length === 0) return [];
-    const kept = protectedParts(text).map((part): Span => [part.start, part.start + part.text.length]);
-    let next = 0;
-    return words.filter(([start, end]) => {
-      while (next < kept.length && (kept[next] as Span)[1] <= start) ++next;
-      return next === kept.length || end <= (kept[next] as Span)[0];
-    });
+    return unprotected(text, words);
   }
 
   private isKnown(word: string): boolean {
@@ -118,10 +114,10 @@ export class Names {
     const before = text.slice(Math.max(start - LONGEST_BEFORE, 0), start);
     const begins = BEGINNING.test(before);
     if (!begins && !hasCapitalNouns) return true;
-    const endings = ENDINGS.get(language);
+    const endings = INFLECTIONS.get(language);
     if (endings === undefined || (!begins && ARTICLE.test(before))) return false;
     const lower = word.normalize("NFC").toLowerCase();
-    if (OF_OTHER_WORDS.get(language)?.test(lower) || this.hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
+    if (ENDINGS_OF_OTHERS.get(language)?.test(lower) || this.hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
     const letters = [...lower];
     const last = hasCapitalNouns ? letters.length - SHORTEST_NOUN : 0;
     for (let end = 2; end <= last; ++end) {
@@ -143,7 +139,7 @@ function joined(text: string, names: readonly Name[]): Name[] {
   const found: Name[] = [];
   for (const name of names) {
     const last = found[found.length - 1];
-    const continues = last !== undefined && PARTICLES.test(text.slice(last.end, name.start));
+    const continues = last !== undefined && BETWEEN_WORDS.test(text.slice(last.end, name.start));
     if (continues) found[found.length - 1] = { start: last.start, end: name.end, isLost: last.isLost || name.isLost };
     else found.push(name);
   }

@@ -120,6 +120,18 @@ export function protectedParts(text: string): Part[] {
   return allParts(text).filter(({ mayBeNumber }) => !mayBeNumber);
 }
 
+/** Those of some words of a text, in order, that are in none of its protected parts; numbers are no such. */
+export function unprotected<Word extends { readonly start: number; readonly end: number }>(text: string, words: readonly Word[]): Word[] {
+  if (words.length === 0) return [];
+  const kept = protectedParts(text);
+  const endOf = ({ start, text: part }: Part): number => start + part.length;
+  let next = 0;
+  return words.filter(({ start, end }) => {
+    while (next < kept.length && endOf(kept[next] as Part) <= start) ++next;
+    return next === kept.length || end <= (kept[next] as Part).start;
+  });
+}
+
 /**
  * The parts of a text for which a word can stand in: URLs, placeholders, and exact numbers and amounts apart from letters.
  *

@@ -58,7 +58,7 @@ export function withStandIns(
 ): { text: string; standIns: StandIn[] } | undefined {
   const known = replaceableParts(text, formats?.source);
   if (known.length + unknown.length > MOST) return undefined;
-  const parts = apart(known, unknown);
+  const parts = [...known, ...apart([...unknown].sort(byStart), known)].sort(byStart);
   if (parts.length === 0) return undefined;
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends[ends.length - 1])];
@@ -79,11 +79,17 @@ export function withStandIns(
   return { text: between.map((before, index) => before + (standIns[index]?.word ?? "")).join(""), standIns };
 }
 
-/** Parts of a text with those of the others that touch none of them, in their order. */
-function apart(parts: readonly Place[], others: readonly Place[]): Place[] {
-  const touches = (one: Place, other: Place): boolean => end(one) >= other.start && end(other) >= one.start;
-  const added = others.filter((each) => !parts.some((part) => touches(each, part)));
-  return [...parts, ...added].sort((one, other) => one.start - other.start);
+/** The parts of a text that touch none of the others; both are in order. */
+export function apart(parts: readonly Place[], others: readonly Place[]): Place[] {
+  let next = 0;
+  return parts.filter((part) => {
+    while (next < others.length && end(others[next] as Place) < part.start) ++next;
+    return next === others.length || end(part) < (others[next] as Place).start;
+  });
+}
+
+function byStart(one: Place, other: Place): number {
+  return one.start - other.start;
 }
 
 function end({ start, text }: Place): number {

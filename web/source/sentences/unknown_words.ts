@@ -5,9 +5,9 @@ import type { Vocabulary } from "../text/vocabulary.js";
 import type { WordFilter } from "../text/word_filter.js";
 import { isInCapitals } from "./capitals.js";
 import { Names } from "./names.js";
-import { protectedParts } from "./protected.js";
+import { unprotected } from "./protected.js";
 import { WITHOUT_SPACES } from "./spans.js";
-import type { Place } from "./stand_ins.js";
+import { type Place, apart } from "./stand_ins.js";
 
 const LEAST_PIECES = 0.75; // of a character, on average, where a vocabulary spells words by letters
 const UNKNOWN_SHARE = 0.8; // of the letters of a text in an unknown script
@@ -227,35 +227,19 @@ function hasCapital(word: string): boolean {
   return /^\p{Uppercase}/u.test(word);
 }
 
-/** The parts of a text that touch none of the others; both are in order. */
-function apart(parts: readonly Place[], others: readonly Place[]): Place[] {
-  let next = 0;
-  return parts.filter((part) => {
-    while (next < others.length && endOf(others[next] as Place) < part.start) ++next;
-    return next === others.length || endOf(part) < (others[next] as Place).start;
-  });
-}
-
-function endOf({ start, text }: Place): number {
-  return start + text.length;
-}
-
 function firstOf(word: string): string {
   return [...word][0] as string;
 }
 
 /** The words of a text that are in none of its URLs, tags and placeholders. */
 function words(text: string): Word[] {
-  const kept = protectedParts(text).map((part) => [part.start, part.start + part.text.length] as const);
   const first = FIRST_LETTER.exec(text)?.index ?? -1;
-  let next = 0;
-  return [...text.matchAll(WORDS)].flatMap(({ 0: word, index: start, groups }) => {
+  const found = [...text.matchAll(WORDS)].map(({ 0: word, index: start, groups }) => {
     const end = start + word.length;
-    while (next < kept.length && (kept[next]?.[1] as number) <= start) ++next;
-    if (next < kept.length && (kept[next]?.[0] as number) < end) return [];
     const [hasSign, isPlain] = [groups?.["sign"] !== undefined, groups?.["plain"] !== undefined];
-    return [{ text: word, start, end, hasSign, isPlain, begins: start <= first && first < end }];
+    return { text: word, start, end, hasSign, isPlain, begins: start <= first && first < end };
   });
+  return unprotected(text, found);
 }
 
 /** The words of a text in which a capital follows another. */

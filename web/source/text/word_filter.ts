@@ -2,6 +2,7 @@
 const encoder = new TextEncoder();
 let table: Uint32Array | undefined;
 
+/** A set of words to which none can be added. */
 export class WordFilter {
   /**
    * @param bits eight in a byte, the lowest first.
