@@ -1,4 +1,4 @@
-"""pocketmt translate: HTML and subtitles, whose text is replaced by its translation."""
+"""pocketmt translate: HTML, subtitles and JSON, whose text is replaced by its translation."""
 
 import gzip
 from pathlib import Path
@@ -67,6 +67,28 @@ def test_subtitles_keep_their_times(pocketmt: Run, tmp_path: Path) -> None:
     assert plain.stdout != expected
 
 
+def test_strings_of_json_are_translated_and_keys_are_copied(pocketmt: Run, tmp_path: Path) -> None:
+    content = b"""\
+{
+  "Good night!": "Good night!",
+  "@about": "Good night!",
+  "menu": [{"text": "Where is my dog, {name}?"}, 1],
+  "days": "{n, plural, one {a day} other {# days}}"
+}
+"""
+    expected = content.replace(b': "Good night!",\n  "@', b': "Gute Nacht!",\n  "@')
+    expected = expected.replace(b"Where is my dog, {name}?", b"Wo ist mein Hund, {name}?")
+    warning = "line 5: ICU messages (plural, select) are copied: translate them by hand"
+    for name, written in (("en.json", content), ("en.arb.gz", gzip.compress(content))):
+        path = tmp_path / name
+        path.write_bytes(written)
+        answer = pocketmt("translate", "-i", path)
+        assert (answer.returncode, answer.stdout.decode()) == (0, expected.decode())
+        assert answer.stderr.decode() == f"warning: {path}, {warning}\n"
+    answer = pocketmt("translate", "--format", "json", "--field", "text", stdin=content)
+    assert answer.stdout == content.replace(b"Where is my dog, {name}?", b"Wo ist mein Hund, {name}?")
+
+
 def test_warnings_name_the_line_of_the_file(pocketmt: Run, tmp_path: Path) -> None:
     long = "house " * 100
     page, film = tmp_path / "page.html", tmp_path / "film.srt"
@@ -85,6 +107,7 @@ def test_warnings_name_the_line_of_the_file(pocketmt: Run, tmp_path: Path) -> No
         (["--format", "html", "--n-best", "2"], "go with --format text, not html"),
         (["--format", "subtitles", "--scores"], "go with --format text, not subtitles"),
         (["--format", "subtitles", "--column", "1"], "--column goes with --format tsv, not subtitles"),
+        (["--format", "html", "--field", "text"], "--field goes with --format jsonl or json, not html"),
         (["--format", "html", "--ray", "auto", "--output", "out"], "--ray goes with --format text, not html"),
     ],
 )
@@ -111,6 +134,7 @@ def test_a_file_of_an_office_program_is_refused(pocketmt: Run, random_model: Pat
         ("letter.docx", "letter.docx is not a text file: save it as HTML, or as text or TSV in UTF-8"),
         ("film.ass", "film.ass: subtitles of this kind are not supported: convert them to .srt or .vtt"),
         ("film.srt", "film.srt: no times such as 00:00:01,000 --> 00:00:04,000: give a file of subtitles"),
+        ("en.json", "en.json, line 1: not JSON (Expecting value, column 1): correct it, or use --format jsonl if"),
     ):
         path = tmp_path / name
         path.write_bytes(b"PK\x03\x04")

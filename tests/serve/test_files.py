@@ -1,5 +1,7 @@
 """Files that clients send, and their translations that wait to be downloaded."""
 
+import json
+
 import pytest
 
 from pocketmt.serving import files
@@ -52,11 +54,22 @@ def test_subtitles_keep_their_times(server: RunningServer) -> None:
         assert " ".join(second.split()) == men
 
 
+def test_strings_of_json_are_translated(server: RunningServer) -> None:
+    answer = upload(server, "en.json", b'{"A dog runs.": "A dog runs.", "n": [1, "Two men\\nplay."]}\n')
+    assert isinstance(answer.json, dict), answer.body
+    downloaded = server.get(answer.json["translatedFileUrl"].removeprefix(server.address)).body.decode()
+    dog, first, second = str(server.translate("A dog runs.\nTwo men\nplay.")["translatedText"]).split("\n")
+    assert json.loads(downloaded) == {"A dog runs.": dog, "n": [1, f"{first}\n{second}"]}
+    assert downloaded.endswith("}\n")
+
+
 @pytest.mark.parametrize(
     "name, content, named",
     [
-        ("text.pdf", b"x", "ends in .txt, .html, .htm, .xhtml, .srt or .vtt"),
-        ("text", b"x", "ends in .txt, .html, .htm, .xhtml, .srt or .vtt"),
+        ("text.pdf", b"x", "ends in .txt, .html, .htm, .xhtml, .srt, .vtt, .json or .arb"),
+        ("text", b"x", "ends in .txt, .html, .htm, .xhtml, .srt, .vtt, .json or .arb"),
+        ("film.srt", b"Two dogs.", "film.srt: no times such as"),
+        ("en.json", b'{"a": 1,}', "en.json, line 1: not JSON"),
         ("text.txt", b"\xff", "not UTF-8 at byte 0"),
         ("text.txt", b"x" * 100_001, "the file has 100,001 characters"),
     ],

@@ -132,6 +132,7 @@ def test_stand_ins() -> None:
         "Du hast %d neue Nachrichten. Hello {name}, how are you? You have %lld dogs.",
         "Click <0>here</0>, :name! @tom #topic a.pdf example.com {{ x | y }} MP300x",
         "<b>I love $you</b> 😀",
+        "I love $NAME$ and $t(friend.one). It was {when, date, short} in Berlin.",
         "The car costs 1,250.50 dollars. We saw 12,345 dogs at 8:30.",
         "I love {person}.  It is late. Good night 😀\tI LOVE {x}. Visit HTTP://A.B/C today. {{ name }} is here.\n",
     ]

@@ -1,4 +1,4 @@
-"""Translation of records and cues (TSV, JSON lines, TMX, subtitles): their text in chunks, and the translated file."""
+"""Translation of records, cues and messages (TSV, JSON, TMX, subtitles): their text in chunks, the translated file."""
 
 import re
 from collections import deque
@@ -16,11 +16,12 @@ from pocketmt.cli.streams import receive, warn
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, format_of
 
-TextFormat = FormatName | Literal["html", "subtitles"]
-TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (*FORMATS, "html", "subtitles")
+TextFormat = FormatName | Literal["html", "subtitles", "json"]
+TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (*FORMATS, "html", "subtitles", "json")
 _SUFFIXES: Final[dict[str, TextFormat]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), "html"),
     **dict.fromkeys((".srt", ".vtt"), "subtitles"),
+    **dict.fromkeys((".json", ".arb"), "json"),
 }
 _NO_TEXT: Final = frozenset(
     ".docx .docm .doc .odt .rtf .pptx .pptm .ppt .odp .xlsx .xlsm .xls .ods .epub .pdf".split()  # noqa: SIM905
@@ -113,7 +114,7 @@ class RecordOptions(NamedTuple):
         format = self.format_name or _format_of(path)
         for value, option, formats in (
             (self.column, "--column", ("tsv",)),
-            (self.field, "--field", ("jsonl",)),
+            (self.field, "--field", ("jsonl", "json")),
             (self.translation_field, "--translation-field", ("tsv", "jsonl")),
             (formatted or None, "--n-best, --scores, --alignment and --json", ("text",)),
         ):
@@ -146,8 +147,10 @@ class RecordOptions(NamedTuple):
             from pocketmt.text.formats.tmx import read_units
 
             return Document(read_units(blocks, name, languages, warn))
-        from pocketmt.text.formats import jsonl, subtitles, tsv
+        from pocketmt.text.formats import json_values, jsonl, subtitles, tsv
 
+        if format == "json":
+            return Document(json_values.read_units(blocks, name, self.field, warn))
         if format == "subtitles":
             return Document(subtitles.read_units(blocks, name))
         if format == "tsv":
@@ -163,15 +166,19 @@ def record_options(command: Callable[..., None]) -> Callable[..., None]:
         "format_name",
         type=click.Choice(TEXT_FORMATS),
         default=None,
-        help="Format of the text (default: by the suffix of the input file: .tsv, .jsonl, .tmx, .html, .srt, .vtt, or "
-        "plain text).",
+        help="Format of the text (default: by the suffix of the input file: .tsv, .jsonl, .tmx, .html, .srt, .vtt, "
+        ".json, or plain text).",
     )
     @click.option(
         "--column",
         default=None,
         help=f"TSV: column to translate, by number, or by name if the first line has names (default: {COLUMN}).",
     )
-    @click.option("--field", default=None, help=f"JSONL: field to translate (default: {FIELD}).")
+    @click.option(
+        "--field",
+        default=None,
+        help=f"JSONL: field to translate (default: {FIELD}). JSON: key of the strings to translate (default: all).",
+    )
     @click.option(
         "--translation-field",
         type=EncodableText(),

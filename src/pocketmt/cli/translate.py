@@ -105,9 +105,9 @@ def translate(
     URLs, e-mail addresses, placeholders and emoji are kept, except with --no-split or --prefix.
 
     TSV, JSONL and TMX are written back with the translations added: as the last column, a field, or a target variant.
-    Translations replace the text of HTML and subtitles.
+    Translations replace the text of HTML and subtitles, and the strings of JSON.
 
-    Lines from a pipe are translated as they arrive, except HTML and subtitles.
+    Lines from a pipe are translated as they arrive, except HTML, subtitles and JSON.
 
     With --ray, shards are written, and the same command resumes.
 

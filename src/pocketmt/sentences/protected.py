@@ -24,16 +24,20 @@ _FIRST: Final = rf"(?:\s+{_ATTRIBUTE}{_VALUE}|\s+{_ALONE}|(?:\s+{_ATTRIBUTE})+\s
 _ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
 # Tags, those that are numbers in React's texts, and blocks of templates.
 _TAG: Final = rf"</?(?:[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*|\d{{1,3}})/?>|<%[^%<>]*%>|\{{%[^{{}}%]*%\}}"
-_FILTERED: Final = r"\{\{[ \t]*[^{}\s|]+(?:[ \t]*\|+[ \t]*[^{}\s|]+)*[ \t]*\}\}"  # {{ name }}, {{ name | filter }}
+# {{ name }}, {{ name | filter }}, and arguments of ICU messages such as {when, date, short}.
+_WITH_SPACES: Final = (
+    r"\{\{[ \t]*[^{}\s|]+(?:[ \t]*\|+[ \t]*[^{}\s|]+)*[ \t]*\}\}"
+    r"|\{[ \t]*\w+[ \t]*,[ \t]*(?:date|duration|number|ordinal|spellout|time)[ \t]*(?:,[^{}\n]*)?\}"
+)
 # A word of a text whose placeholders may have spaces.
-WORD_WITH_SPACES: Final = re.compile(rf"(?:{_FILTERED}|\S)+")
-_BRACES: Final = rf"{_FILTERED}|[$%#]?\{{\{{?[^{{}}\s]*\}}?\}}|\$\([A-Za-z_]\w*\)"
+WORD_WITH_SPACES: Final = re.compile(rf"(?:{_WITH_SPACES}|\S)+")
+_BRACES: Final = rf"{_WITH_SPACES}|[$%#]?\{{\{{?[^{{}}\s]*\}}?\}}|\$t?\([A-Za-z_][\w.:-]*\)"
 _FORMAT_START: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?"
 _FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?!\w)(?:%%)?"
 _FORMAT: Final = rf"{_FORMAT_START}[a-zA-Z@](?!\w)(?:%%)?"
-# $name, %NAME%, __name__, :name or :smile:, @name, #name.
+# $name, $name$, %NAME%, __name__, :name or :smile:, @name, #name.
 _VARIABLE: Final = (
-    r"\$[A-Za-z_]\w*|%[A-Z][A-Z0-9_]+%|__\w+__|(?<![\w:/]):[a-z_]\w+:?"
+    r"\$[A-Za-z_]\w*(?:\$(?!\w))?|%[A-Z][A-Z0-9_]+%|__\w+__|(?<![\w:/]):[a-z_]\w+:?"
     r"|(?<![\w@.])@[A-Za-z_]\w*|(?<![\w&#])#[A-Za-z_]\w*"
 )
 # Names of sites without http://, and of files.

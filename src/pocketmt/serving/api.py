@@ -98,7 +98,7 @@ class Api:
         target = self._service.language(text_field(fields, "target"), "target")
         text = file.text()
         self._check_characters([text], "the file")
-        units = await asyncio.to_thread(file.subtitles, text)
+        units = await asyncio.to_thread(file.units, text)
         if units is not None:
             text = "\n".join(line for unit in units for line in unit.lines)
         work = self._service.translate(client, [text], source, target, markup=file.is_html, n_best=1, aligned=False)

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from pocketmt.errors import DataError
 from pocketmt.serving.errors import RequestError
+from pocketmt.text.formats import json_values, subtitles
 from pocketmt.text.formats.format import Unit
-from pocketmt.text.formats.subtitles import read_units
 
 _HTML: Final = (".html", ".htm", ".xhtml")
-KINDS: Final = (".txt", *_HTML, ".srt", ".vtt")
-_SUBTITLES: Final = frozenset((".srt", ".vtt"))
+_SUBTITLES: Final = (".srt", ".vtt")
+_JSON: Final = (".json", ".arb")
+KINDS: Final = (".txt", *_HTML, *_SUBTITLES, *_JSON)
 MOST_BYTES: Final = 64 << 20  # of all translated files, with their names
 SECONDS_KEPT: Final = 600.0
 _LONGEST_NAME: Final = 80  # characters
@@ -40,9 +42,19 @@ class UploadedFile:
         """Whether the file is HTML."""
         return self.suffix in _HTML
 
-    def subtitles(self, text: str) -> list[Unit] | None:
-        """Return what is translated of the file's text, if it has subtitles; None: the whole text."""
-        return list(read_units([text.encode()], self.name)) if self.suffix in _SUBTITLES else None
+    def units(self, text: str) -> list[Unit] | None:
+        """Return what is translated of the file's text; None: the whole text.
+
+        Raises RequestError (400) if it is not of the kind that the name says.
+        """
+        try:
+            if self.suffix in _SUBTITLES:
+                return list(subtitles.read_units([text.encode()], self.name))
+            if self.suffix in _JSON:
+                return list(json_values.read_units([text.encode()], self.name))
+        except DataError as error:
+            raise RequestError(400, str(error)) from error
+        return None
 
     def text(self) -> str:
         """Return the content; raises RequestError (400) if it is not UTF-8, or of a kind that is not supported."""

@@ -21,13 +21,17 @@ const ATTRIBUTES = `${FIRST}(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
 // Tags, those that are numbers in React's texts, and blocks of templates.
 const TAG_NAME = `(?:[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*|\\p{Nd}{1,3})`;
 const TAG = `</?${TAG_NAME}/?>|<%[^%<>]*%>|\\{%[^{}%]*%\\}`;
-const BRACES = `\\{\\{[ \\t]*[^{}${WHITE}|]+(?:[ \\t]*\\|+[ \\t]*[^{}${WHITE}|]+)*[ \\t]*\\}\\}|[$%#]?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
+// {{ name }}, {{ name | filter }}, and arguments of ICU messages such as {when, date, short}.
+const FILTERED = `\\{\\{[ \\t]*[^{}${WHITE}|]+(?:[ \\t]*\\|+[ \\t]*[^{}${WHITE}|]+)*[ \\t]*\\}\\}`;
+const ICU_ARGUMENT =
+  `\\{[ \\t]*[${WORD}]+[ \\t]*,[ \\t]*(?:date|duration|number|ordinal|spellout|time)[ \\t]*(?:,[^{}\\n]*)?\\}`;
+const BRACES = `${FILTERED}|${ICU_ARGUMENT}|[$%#]?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$t?\\([A-Za-z_][${WORD}.:\\-]*\\)`;
 const FORMAT_START = "%(?:\\p{Nd}+\\$|\\([" + WORD + "]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?";
 const FORMAT_OF_NUMBER = `${FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?![${WORD}])(?:%%)?`;
 const FORMAT = `${FORMAT_START}[a-zA-Z@](?![${WORD}])(?:%%)?`;
-// $name, %NAME%, __name__, :name or :smile:, @name, #name.
+// $name, $name$, %NAME%, __name__, :name or :smile:, @name, #name.
 const VARIABLE = [
-  `\\$[A-Za-z_][${WORD}]*|%[A-Z][A-Z0-9_]+%|__[${WORD}]+__|(?<![${WORD}:/]):[a-z_][${WORD}]+:?`,
+  `\\$[A-Za-z_][${WORD}]*(?:\\$(?![${WORD}]))?|%[A-Z][A-Z0-9_]+%|__[${WORD}]+__|(?<![${WORD}:/]):[a-z_][${WORD}]+:?`,
   `(?<![${WORD}@.])@[A-Za-z_][${WORD}]*|(?<![${WORD}&#])#[A-Za-z_][${WORD}]*`,
 ].join("|");
 // Names of sites without http://, and of files.

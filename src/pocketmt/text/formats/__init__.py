@@ -1,1 +1,1 @@
-"""Formats of text: plain text, TSV, JSON lines and TMX; read as parallel text, or translated unit by unit."""
+"""Formats of text: plain text, TSV, JSON, JSON lines, TMX and subtitles; parallel text, or units to translate."""

@@ -1,0 +1,135 @@
+"""JSON files: which strings are translated, and that everything else is copied."""
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pocketmt.errors import DataError
+from pocketmt.text.formats.json_values import read_units
+
+MESSAGES = """\
+{
+  "@@locale": "en",
+  "title" : "Hello, \\"Tom\\"\\u0021",
+  "@title": {"description": "Above the menu", "type": "text"},
+  "menu": {"open": "Open", "items": ["One", ["two"], {"name": "Three"}, 4, true, null], "empty": ""},
+  "days": "{count, plural, one {# day} other {# days}}",
+  "lines": "First line.\\r\\nSecond\\/third.\\n",
+  "size": "12 %", "title": "again: {\\"a\\": \\"b\\"}"
+}
+"""
+
+
+def texts(content: str, **options: Any) -> list[tuple[str, ...]]:
+    return [unit.lines for unit in read_units([content.encode()], "x.json", **options) if unit.lines != ("",)]
+
+
+def translated(content: str, translate: Callable[[str], str] = str, **options: Any) -> str:
+    units = read_units([content.encode()], "x.json", **options)
+    # As the engine does, without the carriage returns at the ends of lines.
+    lines = ((unit, (translate(line.rstrip("\r")) for line in unit.lines)) for unit in units)
+    parts = ((unit.before, unit.encode("\n".join(found)), unit.after) for unit, found in lines)
+    return b"".join(part for unit in parts for part in unit).decode()
+
+
+def test_strings_with_letters_are_translated_and_keys_are_not() -> None:
+    assert texts(MESSAGES) == [
+        ('Hello, "Tom"!',),
+        ("Open",),
+        ("One",),
+        ("two",),
+        ("Three",),
+        ("First line.\r", "Second/third.", ""),
+        ('again: {"a": "b"}',),
+    ]
+
+
+def test_what_stays_the_same_is_copied_with_its_escapes() -> None:
+    assert translated(MESSAGES) == MESSAGES
+
+
+def test_translations_are_written_as_json() -> None:
+    written = json.loads(translated(MESSAGES, lambda line: f'„{line}" ü\\'), object_pairs_hook=list)
+    values = dict(written)
+    assert values["lines"] == '„First line." ü\\\r\n„Second/third." ü\\\n„" ü\\'
+    assert next(value for key, value in written if key == "title") == '„Hello, "Tom"!" ü\\'
+    assert values["@@locale"] == "en" and dict(values["@title"])["description"] == "Above the menu"
+    assert "ü" in translated('["a"]', lambda _: "ü")
+
+
+def test_only_strings_with_the_key_are_translated() -> None:
+    content = '{"a": {"message": "One", "description": "two", "x": {"message": ["Three", {"y": "z"}]}}, "b": "four"}'
+    assert texts(content, field="message") == [("One",), ("Three",)]
+    assert translated(content, str.upper, field="message") == content.replace("One", "ONE").replace("Three", "THREE")
+    with pytest.raises(DataError, match="no string has the key 'text': name another one"):
+        texts(content, field="text")
+
+
+def test_a_value_may_stand_alone() -> None:
+    assert translated(' "Hello." ', str.upper) == ' "HELLO." '
+    assert translated("12\n") == "12\n"
+
+
+def test_messages_with_forms_are_named() -> None:
+    warnings: list[str] = []
+    texts(MESSAGES, warn=warnings.append)
+    assert warnings == ["x.json, line 6: ICU messages (plural, select) are copied: translate them by hand"]
+    warnings.clear()
+    texts('["{a, select, other {x}}",\n"{a,plural,other{x}}"]', warn=warnings.append)
+    assert warnings[0].startswith("x.json, 2 lines, the first in line 1: ")
+
+
+def test_units_know_their_lines() -> None:
+    assert [unit.line for unit in read_units([MESSAGES.encode()], "x.json")] == [3, 5, 5, 5, 5, 7, 8, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{\n"a": "b",\n}', "x.json, line 3: not JSON"),
+        (b"", "x.json, line 1: not JSON"),
+        (b'{"a": "b"}\n{"a": "b"}\n', "use --format jsonl if each line is an object"),
+        (b'{"a": "b\n"}', "line 1: not JSON"),
+        (b'["\xff"]', "x.json, line 1: not UTF-8"),
+        (b"[" * 100_000, "x.json: arrays or objects are nested too deeply"),
+    ],
+)
+def test_what_is_not_json_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        list(read_units([content], "x.json"))
+
+
+def test_numbers_may_be_long_and_surrogates_are_replaced() -> None:
+    long = '{"n": ' + "9" * 10_000 + ', "a": "b\\ud800"}'
+    assert texts(long) == [("b\ufffd",)]
+
+
+def any_value(generator: random.Random, depth: int) -> Any:
+    kind = generator.randrange(7 if depth else 4)
+    if kind < 2:
+        return "".join(generator.choices('ab" \\/{}[]:,ü\u2028\n\t😀@', k=generator.randrange(8)))
+    if kind < 4:
+        return generator.choice([None, True, -1.5e3, 0])
+    if kind < 6:
+        keys = ("".join(generator.choices('ab":{}[]', k=3)) for _ in range(generator.randrange(4)))
+        return {key: any_value(generator, depth - 1) for key in keys}
+    return [any_value(generator, depth - 1) for _ in range(generator.randrange(4))]
+
+
+def changed(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.upper() if any(map(str.isalpha, value)) else value
+    if isinstance(value, dict):
+        return {key: changed(each) for key, each in value.items()}
+    return [changed(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_random_values_are_translated_as_a_parser_does(seed: int) -> None:
+    generator = random.Random(seed)
+    value = any_value(generator, 4)
+    content = json.dumps(value, ensure_ascii=generator.random() < 0.5, indent=generator.choice([None, 2]))
+    assert json.loads(translated(content, str.upper)) == changed(value)
