@@ -73,12 +73,14 @@ def test_strings_of_json_are_translated_and_keys_are_copied(pocketmt: Run, tmp_p
   "Good night!": "Good night!",
   "@about": "Good night!",
   "menu": [{"text": "Where is my dog, {name}?"}, 1],
-  "days": "{n, plural, one {a day} other {# days}}"
+  "dogs": "{n, plural, one {Good night!} other {Good night!}}",
+  "days": "{n, plural, offset:1 other {# days}}"
 }
 """
     expected = content.replace(b': "Good night!",\n  "@', b': "Gute Nacht!",\n  "@')
     expected = expected.replace(b"Where is my dog, {name}?", b"Wo ist mein Hund, {name}?")
-    warning = "line 5: ICU messages (plural, select) are copied: translate them by hand"
+    expected = expected.replace(b"{Good night!}", b"{Gute Nacht!}")
+    warning = "line 6: this ICU message was copied, not translated: the forms cannot be divided into sentences"
     for name, written in (("en.json", content), ("en.arb.gz", gzip.compress(content))):
         path = tmp_path / name
         path.write_bytes(written)

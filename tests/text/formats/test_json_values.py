@@ -42,6 +42,7 @@ def test_strings_with_letters_are_translated_and_keys_are_not() -> None:
         ("One",),
         ("two",),
         ("Three",),
+        ("{count} day", "{count} days"),
         ("First line.\r", "Second/third.", ""),
         ('again: {"a": "b"}',),
     ]
@@ -73,17 +74,31 @@ def test_a_value_may_stand_alone() -> None:
     assert translated("12\n") == "12\n"
 
 
-def test_messages_with_forms_are_named() -> None:
+def test_messages_with_forms_are_translated_as_sentences() -> None:
+    german = {"I have {n} dog.": "Ich habe {n} Hund.", "Good.": "Gut.", "I have {n} dogs.": "Ich habe {n} Hunde."}
+    message = "I have {n, plural, one {# dog} other {# dogs}}.\r\nGood."
+    content = json.dumps({"dogs": message})
+    assert texts(content) == [("I have {n} dog.\r", "Good.", "I have {n} dogs.\r", "Good.")]
+    written = translated(content, lambda line: german.get(line, line))
+    assert json.loads(written) == {
+        "dogs": "{n, plural, one {Ich habe {n} Hund.\r\nGut.} other {Ich habe {n} Hunde.\r\nGut.}}"
+    }
+    # A translation that has another brace would end the form.
+    assert translated(content, lambda line: line + "}") == content
+
+
+def test_messages_that_cannot_be_divided_are_named() -> None:
     warnings: list[str] = []
-    texts(MESSAGES, warn=warnings.append)
-    assert warnings == ["x.json, line 6: ICU messages (plural, select) are copied: translate them by hand"]
-    warnings.clear()
-    texts('["{a, select, other {x}}",\n"{a,plural,other{x}}"]', warn=warnings.append)
-    assert warnings[0].startswith("x.json, 2 lines, the first in line 1: ")
+    content = '["{a, plural, offset:1 other {x}}",\n"Good."]'
+    assert texts(content, warn=warnings.append) == [("Good.",)]
+    message = "copied, not translated: the forms cannot be divided into sentences"
+    assert warnings == [f"x.json, line 1: this ICU message was {message}"]
+    texts(content.replace("Good.", "{n,select,"), warn=warnings.append)
+    assert warnings[1:] == [f"x.json, line 1: this and 1 more ICU messages were {message}"]
 
 
 def test_units_know_their_lines() -> None:
-    assert [unit.line for unit in read_units([MESSAGES.encode()], "x.json")] == [3, 5, 5, 5, 5, 7, 8, 0]
+    assert [unit.line for unit in read_units([MESSAGES.encode()], "x.json")] == [3, 5, 5, 5, 5, 6, 7, 8, 0]
 
 
 @pytest.mark.parametrize(

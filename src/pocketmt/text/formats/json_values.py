@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Unit, Warn, decode, unit_of_bytes
+from pocketmt.text.formats.icu_messages import has_forms, read_forms
 from pocketmt.text.normalization import replace_surrogates
 
 _TOKEN: Final = re.compile(
@@ -15,8 +15,6 @@ _TOKEN: Final = re.compile(
 )
 # Data about a message of an ARB file has its key with this sign before it.
 _METADATA: Final = "@"
-# A message with forms for numbers or cases, such as {count, plural, one {# day} other {# days}}.
-_ICU_MESSAGE: Final = re.compile(r"\{\s*[\w.]+\s*,\s*(?:plural|selectordinal|select)\s*,")
 
 
 class _Value(NamedTuple):
@@ -39,8 +37,9 @@ def read_units(
 ) -> Iterator[Unit]:
     """Yield each string that is no key, which its translation replaces. All else is copied.
 
-    Strings without letters are copied, and so are those below a key that begins with "@", and ICU messages with forms
-    for numbers or cases, of which `warn` is told.
+    Strings without letters are copied, and so are those below a key that begins with "@". An ICU message with forms for
+    numbers or cases is several lines, the complete sentences of its forms; if it cannot be divided, it is copied, and
+    `warn` is told.
 
     Args:
         blocks: bytes of the file.
@@ -60,15 +59,17 @@ def read_units(
     end, copied = 0, list[int]()
     for value in values:
         string = replace_surrogates(json.loads(text[value.start : value.end]))
-        if _ICU_MESSAGE.search(string):
+        if not any(map(str.isalpha, string)) or any(key.startswith(_METADATA) for key in value.keys):
+            continue
+        if has_forms(string) and read_forms(string) is None:
             copied.append(value.line)
-        elif any(map(str.isalpha, string)) and not any(key.startswith(_METADATA) for key in value.keys):
-            yield _unit(text, value, string, end)
+        else:
+            yield _unit(string, text[value.start : value.end], text[end : value.start], value.line)
             end = value.end
     yield unit_of_bytes(text[end:].encode())
     if copied and warn is not None:
-        lines = "line" if len(copied) == 1 else f"{len(copied):,} lines, the first in line"
-        warn(f"{name}, {lines} {copied[0]}: ICU messages (plural, select) are copied: translate them by hand")
+        which = "this ICU message was" if len(copied) == 1 else f"this and {len(copied) - 1:,} more ICU messages were"
+        warn(f"{name}, line {copied[0]}: {which} copied, not translated: the forms cannot be divided into sentences")
 
 
 def _check(text: str, name: str) -> None:
@@ -103,17 +104,26 @@ def _values(text: str) -> Iterator[_Value]:
             yield _Value(match.start(), match.end(), line, tuple(keys))
 
 
-def _unit(text: str, value: _Value, string: str, end: int) -> Unit:
-    """Return the unit of a string; `end` is that of the one before."""
-    lines = string.split("\n")
-    returns = [line[len(line.rstrip("\r")) :] for line in lines]
-    before = text[end : value.start].encode()
-    encode = partial(_encode, text[value.start : value.end], string, returns)
-    return Unit(tuple(lines), before, encode, b"", value.line)
+def _unit(string: str, written: str, before: str, line: int) -> Unit:
+    """Return the unit of a string. What is the same as its text stays as it was written.
 
+    Args:
+        string: the text.
+        written: as JSON.
+        before: what is written before it.
+        line: number, from 1.
+    """
+    forms = read_forms(string) if has_forms(string) else None
+    texts = [string] if forms is None else list(forms.sentences())
+    # A translation drops the carriage returns at the ends of lines.
+    ends = [[each[len(each.rstrip("\r")) :] for each in text.split("\n")] for text in texts]
 
-def _encode(written: str, string: str, returns: Sequence[str], translation: str) -> bytes:
-    """Return a translation as JSON; what is the same as its text stays as it was written."""
-    lines = zip(translation.split("\n"), returns, strict=True)
-    restored = "\n".join(line + end for line, end in lines)
-    return (written if restored == string else json.dumps(restored, ensure_ascii=False)).encode()
+    def encode(translation: str) -> bytes:
+        lines = iter(translation.split("\n"))
+        translated = ["\n".join(next(lines) + end for end in of_text) for of_text in ends]
+        whole = translated[0] if forms is None else forms.written(iter(translated))
+        if translated == texts or (forms is not None and read_forms(whole) is None):
+            return written.encode()
+        return json.dumps(whole, ensure_ascii=False).encode()
+
+    return Unit(tuple("\n".join(texts).split("\n")), before.encode(), encode, b"", line)
