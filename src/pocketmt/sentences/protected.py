@@ -145,8 +145,20 @@ def replaceable_parts(text: str, written: NumberFormat | None = None) -> list[Pa
 
 def number_part(match: re.Match[str]) -> Part:
     """Return a number or an amount as a part; one after a name, such as "Python 3.8", stays as it is written."""
-    before = match.string[max(match.start() - _LONGEST_NAME, 0) : match.start()]
-    return Part(match.start(), match[0], is_of_number=True, is_number=not follows_name(match[0], before))
+    is_number = not follows_name(match[0], text_before_name(match))
+    return Part(match.start(), match[0], is_of_number=True, is_number=is_number)
+
+
+def text_before_name(match: re.Match[str]) -> str:
+    """Return the text before a match, long enough for a name."""
+    return match.string[max(match.start() - _LONGEST_NAME, 0) : match.start()]
+
+
+def is_time(match: re.Match[str]) -> bool:
+    """Whether a number is surely a time of day, in English or German."""
+    before = match.string[max(match.start() - _LONGEST_WORD_OF_TIME, 0) : match.start()]
+    after = match.string[match.end() : match.end() + _LONGEST_WORD_OF_TIME]
+    return is_surely_time(match[0], before, after)
 
 
 def may_be_number(match: re.Match[str]) -> bool:
@@ -186,9 +198,7 @@ def exactness(match: re.Match[str], written: NumberFormat | None) -> Exactness:
     number = Number(match[0]) if match[0].isdecimal() else read_number(match[0], written) if written else None
     if number is None:
         return "exact" if is_version(match[0]) else "round" if written and " " in match[0] else "none"
-    before = match.string[max(match.start() - _LONGEST_WORD_OF_TIME, 0) : match.start()]
-    after = match.string[match.end() : match.end() + _LONGEST_WORD_OF_TIME]
-    if is_often_spelled_out(match[0]) or is_surely_time(match[0], before, after):
+    if is_often_spelled_out(match[0]) or is_time(match):
         return "none"
     return "exact" if number.is_exact else "round"
 

@@ -48,6 +48,7 @@ const AFTER_TIME = new RegExp(`^[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCa
 const NAMES = ["version", "release", "section", "chapter", "part", "figure", "table", "update", "v"].map(inAnyCase).join("|");
 const PROGRAMS = "Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth";
 const BEFORE_VERSION = new RegExp(`(?:(?<![${WORD}])(?:[${WORD}]+[A-Z][${WORD}]*|${PROGRAMS}|${NAMES})|§)[${WHITE}]?$`, "u");
+const BEFORE_WITH_CAPITAL = new RegExp(`[${WORD}][^${WORD}.!?]+[A-Z][${WORD}]*[${WHITE}]$`, "u"); // A word that does not begin a sentence.
 const MINOR = new RegExp(`^${D}+\\.${D}{1,2}$`, "u");
 
 /** The formats of two languages, given by their codes without script and region; undefined if one is not known. */
@@ -136,4 +137,9 @@ export function isSurelyTime(text: string, before: string, after: string): boole
 /** Whether a number with a full stop follows a name, as in "Python 3.8", or a word such as "section". */
 export function followsName(text: string, before: string): boolean {
   return MINOR.test(text) && BEFORE_VERSION.test(before);
+}
+
+/** Whether a number with a full stop may follow a name: it does, or another word with a capital is before it. */
+export function mayFollowName(text: string, before: string): boolean {
+  return followsName(text, before) || (MINOR.test(text) && BEFORE_WITH_CAPITAL.test(before));
 }

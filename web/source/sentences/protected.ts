@@ -1,6 +1,6 @@
 /** Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and symbols. */
 import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
-import { type NumberFormat, followsName, isExact, isSurelyTime, isVersion, readNumber } from "./numbers.js";
+import { type NumberFormat, followsName, isExact, isSurelyTime, isVersion, mayFollowName, readNumber } from "./numbers.js";
 
 const URL = `(?:(?:${inAnyCase("http")}[sS]?|${inAnyCase("ftp")})://|[wW]{3}\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
 const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
@@ -113,6 +113,10 @@ export interface Part {
   readonly isOfNumber: boolean;
   /** Whether it is a number or an amount that the target language may write in another way, unlike "Python 3.8". */
   readonly isNumber: boolean;
+  /** Whether it may be a number of a version, which languages write in the same way. */
+  readonly mayFollowName: boolean;
+  /** Whether it is surely a time of day, in English or German. */
+  readonly isTime: boolean;
   /** Whether a word can stand in for it: a URL or a placeholder, or an exact number. */
   readonly isReplaceable: boolean;
   /** Whether it is a number or an amount that stands apart from letters and other numbers. */
@@ -150,30 +154,36 @@ export function allParts(text: string, written?: NumberFormat): Part[] {
   if (!MARKS.test(text)) return [];
   return [...text.matchAll(PROTECTED)].map(({ 0: found, index: start, groups }) => {
     const kind: Part["kind"] = (["amount", "dollars", "number"] as const).find((each) => groups?.[each] !== undefined) ?? "other";
-    const part = { text: found, start, kind, mayBeNumber: kind !== "other" && !(kind === "number" && isVersion(found)) };
-    const exactness = exactnessOf(text, part, written);
+    const mayBeNumber = kind !== "other" && !(kind === "number" && isVersion(found));
+    const part = { text: found, start, kind, mayBeNumber, isTime: isTime(text, found, start) };
+    const exactness = exactnessOf(part, written);
+    const before = text.slice(Math.max(start - LONGEST_NAME, 0), start);
     const isApart = exactness !== "none" && standsApart(text, part);
     return {
       ...part,
       exactness,
       isApart,
       isOfNumber: kind !== "other" || groups?.["ofNumber"] !== undefined,
-      isNumber: kind !== "other" && !followsName(found, text.slice(Math.max(start - LONGEST_NAME, 0), start)),
+      isNumber: kind !== "other" && !followsName(found, before),
+      mayFollowName: kind !== "other" && mayFollowName(found, before),
       isReplaceable: groups?.["replaceable"] !== undefined || (exactness === "exact" && isApart),
     };
   });
 }
 
-function exactnessOf(text: string, part: Pick<Part, "text" | "start" | "kind">, written: NumberFormat | undefined): Exactness {
+function isTime(text: string, number: string, start: number): boolean {
+  const end = start + number.length;
+  const before = text.slice(Math.max(start - LONGEST_WORD_OF_TIME, 0), start);
+  return isSurelyTime(number, before, text.slice(end, end + LONGEST_WORD_OF_TIME));
+}
+
+function exactnessOf(part: Pick<Part, "text" | "kind" | "isTime">, written: NumberFormat | undefined): Exactness {
   if (part.kind === "amount") return "exact";
   if (part.kind !== "number") return "none";
   const isWhole = /^\p{Nd}+$/u.test(part.text);
   const number = isWhole ? { whole: part.text, decimals: "", inGroups: false } : written && readNumber(part.text, written);
   if (number === undefined) return isVersion(part.text) ? "exact" : written && part.text.includes(" ") ? "round" : "none";
-  const end = part.start + part.text.length;
-  const before = text.slice(Math.max(part.start - LONGEST_WORD_OF_TIME, 0), part.start);
-  const after = text.slice(end, end + LONGEST_WORD_OF_TIME);
-  if (isOftenSpelledOut(part.text) || isSurelyTime(part.text, before, after)) return "none";
+  if (isOftenSpelledOut(part.text) || part.isTime) return "none";
   return isExact(number) ? "exact" : "round";
 }
 
