@@ -71,7 +71,7 @@ def test_strings_of_json_are_translated_and_keys_are_copied(pocketmt: Run, tmp_p
     content = b"""\
 {
   "Good night!": "Good night!",
-  "@about": "Good night!",
+  "@menu": "Good night!",
   "menu": [{"text": "Where is my dog, {name}?"}, 1],
   "dogs": "{n, plural, one {Good night!} other {Good night!}}",
   "days": "{n, plural, offset:1 other {# days}}"
@@ -80,7 +80,10 @@ def test_strings_of_json_are_translated_and_keys_are_copied(pocketmt: Run, tmp_p
     expected = content.replace(b': "Good night!",\n  "@', b': "Gute Nacht!",\n  "@')
     expected = expected.replace(b"Where is my dog, {name}?", b"Wo ist mein Hund, {name}?")
     expected = expected.replace(b"{Good night!}", b"{Gute Nacht!}")
-    warning = "line 6: this ICU message was copied, not translated: the forms cannot be divided into sentences"
+    warning = (
+        "line 6: ICU messages (plural, select, choice) were copied, not translated: correct their braces, or translate "
+        "them by hand"
+    )
     for name, written in (("en.json", content), ("en.arb.gz", gzip.compress(content))):
         path = tmp_path / name
         path.write_bytes(written)
@@ -136,7 +139,7 @@ def test_a_file_of_an_office_program_is_refused(pocketmt: Run, random_model: Pat
         ("letter.docx", "letter.docx is not a text file: save it as HTML, or as text or TSV in UTF-8"),
         ("film.ass", "film.ass: subtitles of this kind are not supported: convert them to .srt or .vtt"),
         ("film.srt", "film.srt: no times such as 00:00:01,000 --> 00:00:04,000: give a file of subtitles"),
-        ("en.json", "en.json, line 1: not JSON (Expecting value, column 1): correct it, or use --format jsonl if"),
+        ("en.json", "en.json, line 1: not JSON (Expecting value, column 1): correct it; comments, and commas"),
     ):
         path = tmp_path / name
         path.write_bytes(b"PK\x03\x04")

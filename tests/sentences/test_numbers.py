@@ -97,12 +97,6 @@ def test_formats_of_languages() -> None:
         ("We left at 8.30.", "Wir sind um halb neun gegangen.", []),
         ("We left at 8.30.", "Wir sind um 8:30 Uhr gegangen.", []),
         ("The 8.30 train", "Der Zug um 8.30 Uhr", []),
-        ("The 8.30 train", "Der Zug von 8.30", ["8.30"]),
-        ("It costs 2.5 euros.", "Es kostet 2.5 Euro.", ["2.5"]),
-        ("It costs €2.50.", "Es kostet 2.50 €.", ["€2.50"]),
-        ("It costs 2.5 euros.", "Es kostet 2,50 Euro.", []),
-        ("I use Firefox 3.5.", "Ich benutze Firefox 3.5.", []),
-        ("We are here. Then 3.5 km", "Wir sind da. Dann 3.5 km", ["3.5"]),
         ("I have 170 sheep.", "Ich habe 17 Schafe.", ["170"]),
         ("I have 170 sheep.", "Ich habe siebzig Schafe.", ["170"]),
         ("Install version 2.5 now.", "Installiere jetzt Version 2.5.", []),
@@ -129,7 +123,6 @@ def test_a_number_needs_its_value(source: str, translation: str, lost: list[str]
 def test_every_number_needs_its_value_in_a_warning() -> None:
     assert lost_parts("I walked 2.5 or 15 km", "Ich ging 25 km", formats=formats("en", "de")) == ["2.5", "15"]
     assert lost_parts("I walked 2.5 of 1,250 km", "Ich ging 25 von 1250 km") == ["2.5"]  # of unknown languages
-    assert lost_parts("I walked 2.5 km", "Ich ging 2.5 km", formats=formats("en", "de")) == []
     assert lost_parts("1,000.5 - 20 %", "1,000.5 - 20 %", formats=formats("en", "de")) == []
 
 
@@ -146,8 +139,8 @@ def test_a_number_takes_the_place_of_its_stand_in_as_the_target_writes_it() -> N
 
 
 def test_a_number_after_a_name_stays_as_it_is() -> None:
-    replaced, stand_ins = with_stand_ins("Python 3.8 needs 3.8 GB", formats=formats("en", "de"))
-    assert with_parts(replaced, stand_ins) == "Python 3.8 needs 3,8 GB"
+    replaced, stand_ins = with_stand_ins("Python 3.8 needs 3.8 GB in room 2.15", formats=formats("en", "de"))
+    assert with_parts(replaced, stand_ins) == "Python 3.8 needs 3,8 GB in room 2.15"
 
 
 @pytest.mark.parametrize(

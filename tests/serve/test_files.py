@@ -55,11 +55,11 @@ def test_subtitles_keep_their_times(server: RunningServer) -> None:
 
 
 def test_strings_of_json_are_translated(server: RunningServer) -> None:
-    answer = upload(server, "en.json", b'{"A dog runs.": "A dog runs.", "n": [1, "Two men\\nplay."]}\n')
+    answer = upload(server, "en.json", b'{"A dog runs.": "A dog runs.", "n": [1, "Two men\\r\\nplay."]}\n')
     assert isinstance(answer.json, dict), answer.body
     downloaded = server.get(answer.json["translatedFileUrl"].removeprefix(server.address)).body.decode()
     dog, first, second = str(server.translate("A dog runs.\nTwo men\nplay.")["translatedText"]).split("\n")
-    assert json.loads(downloaded) == {"A dog runs.": dog, "n": [1, f"{first}\n{second}"]}
+    assert json.loads(downloaded) == {"A dog runs.": dog, "n": [1, f"{first}\r\n{second}"]}
     assert downloaded.endswith("}\n")
 
 
@@ -72,6 +72,11 @@ def test_strings_of_json_are_translated(server: RunningServer) -> None:
         ("en.json", b'{"a": 1,}', "en.json, line 1: not JSON"),
         ("text.txt", b"\xff", "not UTF-8 at byte 0"),
         ("text.txt", b"x" * 100_001, "the file has 100,001 characters"),
+        (
+            "en.json",
+            b'"' + b"x" * 20_000 + b' {n, select, a {} b {} c {} d {} e {} other {}}"',
+            "all forms of its messages has 120",
+        ),
     ],
 )
 def test_files_that_cannot_be_translated_are_refused(

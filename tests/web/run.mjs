@@ -14,6 +14,7 @@ import {
   losesParts,
   numberFormats,
   translationSpans,
+  withDecimals,
   withStandIns,
 } from "../../web/dist/testing.js";
 
@@ -108,7 +109,8 @@ const kinds = {
       const other = lines[(index + 1) % lines.length];
       const replaced = withStandIns(line, 0, [], formats);
       const parts = replaced?.standIns.map(({ word, part }) => [word, part]) ?? [];
-      return [losesParts(line, other, true, formats), losesParts(line, other, false, formats), replaced?.text ?? line, parts];
+      const decimals = [other, line].map((translation) => withDecimals(line, translation, formats));
+      return [losesParts(line, other, true, formats), losesParts(line, other, false, formats), replaced?.text ?? line, parts, decimals];
     });
   },
   spans: async ({ lines, language, protect }) =>

@@ -13,7 +13,15 @@ from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.translator import LONGEST_SEGMENT
 from pocketmt.engine.unknown_words import UnknownWords
 from pocketmt.model_file import open_model
-from pocketmt.sentences import lost_parts, number_formats, translation_spans, with_stand_ins
+from pocketmt.sentences import (
+    NumberFormats,
+    kept_decimals,
+    lost_parts,
+    number_formats,
+    translation_spans,
+    with_parts,
+    with_stand_ins,
+)
 from pocketmt.text.normalization import normalize
 from pocketmt.text.stored_vocabulary import StoredVocabulary
 from pocketmt.text.vocabulary import Vocabulary
@@ -258,6 +266,12 @@ NUMBERS = [
 ]
 
 
+def with_decimals(source: str, translation: str, formats: NumberFormats | None) -> str:
+    """Return a translation with decimals as its language writes them."""
+    found = with_parts(translation, kept_decimals(source, translation, formats))
+    return translation if found is None else found
+
+
 @pytest.mark.parametrize(("source", "target"), [("en", "de"), ("de", "en"), ("fr", "ja"), ("pl", "pt"), ("en", "hi")])
 def test_numbers_are_those_of_python(source: str, target: str) -> None:
     draw = random.Random(3)
@@ -276,9 +290,12 @@ def test_numbers_are_those_of_python(source: str, target: str) -> None:
                 bool(lost_parts(line, other, numbers="none", formats=formats)),
                 text,
                 [[stand_in.word, stand_in.part] for stand_in in stand_ins],
+                [with_decimals(line, translation, formats) for translation in (other, line)],
             ]
         )
     [found] = run_jobs([{"kind": "numbers", "lines": lines, "source": source, "target": target}])
     assert found["result"] == expected
     assert 500 < sum(lost for lost, *_ in expected) < 5000
-    assert sum(bool(stand_ins) for *_, stand_ins in expected) > 1000
+    assert sum(bool(stand_ins) for *_, stand_ins, _ in expected) > 1000
+    changed = sum(decimals[1] != line for line, (*_, decimals) in zip(lines, expected, strict=True))
+    assert changed > 300 or target in ("hi", "ja", "pt")  # whose format is unknown or has the same sign

@@ -133,6 +133,7 @@ def test_stand_ins() -> None:
         "Click <0>here</0>, :name! @tom #topic a.pdf example.com {{ x | y }} MP300x",
         "<b>I love $you</b> 😀",
         "I love $NAME$ and $t(friend.one). It was {when, date, short} in Berlin.",
+        "I love {{- name}} and {{ value, currency(USD) }}. It costs 2.5 euros. Read $a-b@c$ and @:x.y now.",
         "The car costs 1,250.50 dollars. We saw 12,345 dogs at 8:30.",
         "I love {person}.  It is late. Good night 😀\tI LOVE {x}. Visit HTTP://A.B/C today. {{ name }} is here.\n",
     ]

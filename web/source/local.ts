@@ -8,6 +8,7 @@ import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
+import { withDecimals } from "./sentences/decimals.js";
 import { losesParts, lostNumbers, lostParts } from "./sentences/lost.js";
 import { QuotationMarks } from "./sentences/quotation_marks.js";
 import { MOST_NAMES, TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
@@ -131,7 +132,7 @@ export class LocalTranslator {
     }
     lost = lost.filter((place) => !several.some((line) => line.place === place));
     if (lost.length > 0) await this.protectSentences(lines, lost, translated, job);
-    return translated;
+    return translated.map((text, place) => withDecimals(line(place), text, job.languages.numberFormats));
   }
 
   /** Whether a translation lacks a protected part of a line, or a word that the model does not know. `numbers` is that of `losesParts`. */

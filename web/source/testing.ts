@@ -10,6 +10,7 @@ export { SentencePiece } from "./text/sentencepiece.js";
 export { WordFilter } from "./text/word_filter.js";
 export { Vocabulary } from "./text/vocabulary.js";
 export { LocalTranslator, hasRelaxedSimd } from "./local.js";
+export { withDecimals } from "./sentences/decimals.js";
 export { losesParts } from "./sentences/lost.js";
 export { numberFormats } from "./sentences/numbers.js";
 export { withStandIns } from "./sentences/stand_ins.js";

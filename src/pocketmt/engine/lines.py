@@ -25,12 +25,14 @@ class _Kind(NamedTuple, Generic[Result]):
         text_of: the best translation.
         translate: the method.
         restore: puts parts in place of their stand-ins; None: it cannot.
+        rewrite: does so in each translation, with its stand-ins, if it can.
         join: makes the result of a line from those of its sentences.
     """
 
     text_of: Callable[[Result], str]
     translate: "Callable[[PendingLines], list[Result]]"
     restore: Callable[[Result, Sequence[StandIn]], Result | None]
+    rewrite: Callable[[Result, Callable[[str], Sequence[StandIn]]], Result]
     join: Callable[[DividedLine, Sequence[Result]], Result]
 
 
@@ -87,7 +89,7 @@ class PendingLines:
             line.join(best_text(self._vocabularies.target, search.shown(hypotheses[0][0])) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
-        return self._checked(texts, _Kind(str, PendingLines.texts, with_parts, DividedLine.join))
+        return self._checked(texts, _Kind(str, PendingLines.texts, with_parts, _rewritten, DividedLine.join))
 
     def hypotheses(self) -> "list[list[Hypothesis]]":
         """Return the translations of each line, best first."""
@@ -97,7 +99,12 @@ class PendingLines:
 
     def details(self) -> "list[list[DetailedHypothesis]]":
         """Return the translations of each line with details, best first; one empty translation without text."""
-        from pocketmt.engine.results import describe_line, hypotheses_with_parts, join_lines
+        from pocketmt.engine.results import (
+            describe_line,
+            hypotheses_rewritten,
+            hypotheses_with_parts,
+            join_lines,
+        )
 
         results = self._by_line(self._pending.details())
         details = [
@@ -105,8 +112,8 @@ class PendingLines:
             for line, sentences in zip(self._lines, results, strict=True)
         ]
         join = partial(join_lines, search=self._search)
-        kind = _Kind(lambda hypotheses: hypotheses[0].text, PendingLines.details, hypotheses_with_parts, join)
-        return self._checked(details, kind)
+        restore, rewrite = hypotheses_with_parts, hypotheses_rewritten
+        return self._checked(details, _Kind(_best_text, PendingLines.details, restore, rewrite, join))
 
     def _checked(self, results: list[Result], kind: "_Kind[Result]") -> list[Result]:
         """Return the results of all lines, those that lost protected parts translated again; check."""
@@ -122,6 +129,8 @@ class PendingLines:
                     if protection.is_lost(line, text, whole=whole) and (found := form(index, line, text)) is not None:
                         given[index] = found
                 self._translate_again(given, protection, results, kind)
+            for index, line in enumerate(self._lines):
+                results[index] = kind.rewrite(results[index], partial(protection.kept_decimals, line))
         if self._search.checks is not None:
             texts = [kind.text_of(result) for result in results]
             self._search.checks.check(self._lines, texts, self._search.languages.number_formats)
@@ -172,3 +181,12 @@ class PendingLines:
         remaining = iter(results)
         for count in self._counts:
             yield list(islice(remaining, count))
+
+
+def _best_text(hypotheses: "Sequence[DetailedHypothesis]") -> str:
+    return hypotheses[0].text
+
+
+def _rewritten(text: str, find: Callable[[str], Sequence[StandIn]]) -> str:
+    found = with_parts(text, find(text))
+    return text if found is None else found

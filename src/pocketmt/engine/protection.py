@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, copied, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import MOST_NAMES, TRIES, Part, StandIn, lost_numbers, lost_parts, with_stand_ins
+from pocketmt.sentences import MOST_NAMES, TRIES, Part, StandIn, kept_decimals, lost_numbers, lost_parts, with_stand_ins
 
 
 class ProtectedLine(NamedTuple):
@@ -45,6 +45,10 @@ class LineProtection:
     def count_lost(self, line: DividedLine, translation: str) -> tuple[int, int]:
         """Return how many protected parts, and how many words of a line its translation lacks."""
         return len(self._lost_parts(line, translation)), len(self._lost_words_of(line, translation))
+
+    def kept_decimals(self, line: DividedLine, translation: str) -> list[StandIn]:
+        """Return the numbers of a translation whose decimals are as in the source, for those in the target's format."""
+        return kept_decimals(line.line, translation, self._search.languages.number_formats)
 
     def _lost_parts(self, line: DividedLine, translation: str) -> list[str]:
         return lost_parts(line.line, translation, numbers="exact", formats=self._search.languages.number_formats)

@@ -1,7 +1,7 @@
 """Results of the engine as text: of one line from those of its sentences."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pocketmt.engine import _native
@@ -194,7 +194,16 @@ def hypotheses_with_parts(
     return None if restored[0] is None else [each for each in restored if each is not None]
 
 
+def hypotheses_rewritten(
+    hypotheses: Sequence[DetailedHypothesis], find: Callable[[str], Sequence[StandIn]]
+) -> list[DetailedHypothesis]:
+    """Return translations, each with the parts of the stand-ins that `find` returns of its text."""
+    return [_with_parts(each, find(each.text)) or each for each in hypotheses]
+
+
 def _with_parts(hypothesis: DetailedHypothesis, stand_ins: Sequence[StandIn]) -> DetailedHypothesis | None:
+    if not stand_ins:
+        return hypothesis
     text = with_parts(hypothesis.text, stand_ins)
     if text is None:
         return None

@@ -2,6 +2,7 @@
 
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.sentences.copied import Reason
+from pocketmt.sentences.decimals import kept_decimals
 from pocketmt.sentences.lost import Numbers, lost_numbers, lost_parts
 from pocketmt.sentences.numbers import NumberFormats, number_formats
 from pocketmt.sentences.protected import Part
@@ -17,6 +18,7 @@ __all__ = [
     "Reason",
     "Span",
     "StandIn",
+    "kept_decimals",
     "lost_numbers",
     "lost_parts",
     "number_formats",

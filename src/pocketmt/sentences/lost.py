@@ -4,20 +4,18 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
-from pocketmt.sentences.numbers import NumberFormat, NumberFormats, is_pair, may_follow_name, read_number
+from pocketmt.sentences.numbers import NumberFormat, NumberFormats, is_pair, read_number
 from pocketmt.sentences.protected import (
     AMOUNT_SIGN,
     Exactness,
     Part,
     exactness,
     is_often_spelled_out,
-    is_time,
     may_be_number,
     may_have_parts,
     number_part,
     protected_pattern,
     stands_apart,
-    text_before_name,
 )
 
 Numbers = Literal["all", "exact", "none"]
@@ -77,9 +75,8 @@ def lost_parts(
     """Return the protected parts of a source text that its translation lacks, in their order.
 
     A number needs its value, in the format of the target language: 1,000.5 is kept by 1.000,5 in German. Decimals may
-    be written as in the source, but exact numbers only after a name, as in "Firefox 3.5", or as a time. Without
-    `formats`, or where a number is not in the format of its language, its digits are enough. Whole numbers up to 12 are
-    left out, because many languages write them as words. A part that occurs
+    be written as in the source. Without `formats`, or where a number is not in the format of its language, its digits
+    are enough. Whole numbers up to 12 are left out, because many languages write them as words. A part that occurs
     twice is needed twice.
 
     Args:
@@ -105,15 +102,14 @@ def lost_numbers(source: str, translation: str, formats: NumberFormats | None) -
 def _lost(source: str, translation: str, numbers: Numbers, formats: NumberFormats | None) -> list[_Needed]:
     if source == translation or not may_have_parts(source):
         return []
-    exact = numbers == "exact"
-    signs = exact and not _CURRENCY_NAME.search(translation)
+    signs = numbers == "exact" and not _CURRENCY_NAME.search(translation)
     written, expected = formats or (None, None)
     found = _Found(
         (_forms_found(match, expected, signs=signs), match["number"] is not None)
         for match in protected_pattern().finditer(translation)
     )
     dollars = _DOLLAR_NAME.search(translation) is not None
-    missing = [each for each in _needed_parts(source, written, exact, signs, dollars) if not found.take(each.forms)]
+    missing = [each for each in _needed_parts(source, written, signs, dollars) if not found.take(each.forms)]
     is_changed = found.has_numbers_left()
     return [
         each
@@ -131,21 +127,14 @@ def _is_lost(missing: _Needed, *, signs: bool, is_changed: bool) -> bool:
     return is_changed and missing.exactness == "round" and stands_apart(missing.match)
 
 
-def _needed_parts(text: str, written: NumberFormat | None, exact: bool, signs: bool, dollars: bool) -> list[_Needed]:
+def _needed_parts(text: str, written: NumberFormat | None, signs: bool, dollars: bool) -> list[_Needed]:
     return [
-        _Needed(
-            match,
-            _forms_needed(match, written, exact, signs, dollars),
-            may_be_number(match),
-            exactness(match, written),
-        )
+        _Needed(match, _forms_needed(match, written, signs, dollars), may_be_number(match), exactness(match, written))
         for match in protected_pattern().finditer(text)
     ]
 
 
-def _forms_needed(
-    match: re.Match[str], written: NumberFormat | None, exact: bool, signs: bool, dollars: bool
-) -> tuple[str, ...]:
+def _forms_needed(match: re.Match[str], written: NumberFormat | None, signs: bool, dollars: bool) -> tuple[str, ...]:
     if dollars and match["dollars"]:
         digit = match[0].removeprefix("$")
         return match[0], digit, f"={digit}"
@@ -157,11 +146,7 @@ def _forms_needed(
     read = read_number(number, written) if written is not None else None
     if read is None:
         return pairs or (sign + digits,)
-    if not read.decimals:
-        pairs = ()
-    elif exact and not may_follow_name(match[0], text_before_name(match)):
-        pairs = (f"time {digits}",)
-    return f"{sign}={read.value}", *pairs
+    return (f"{sign}={read.value}", *(pairs if read.decimals else ()))
 
 
 def _forms_found(match: re.Match[str], written: NumberFormat | None, *, signs: bool) -> tuple[str, ...]:
@@ -177,8 +162,6 @@ def _forms_found(match: re.Match[str], written: NumberFormat | None, *, signs: b
         forms.append(f"={digits}")
     if is_pair(number):
         forms.append(f"pair {digits}")
-        if is_time(match):
-            forms.append(f"time {digits}")
     # A number without a sign may have one in the translation.
     return tuple(prefix + form for prefix in dict.fromkeys((sign, "")) for form in forms)
 

@@ -36,9 +36,9 @@ _AFTER_TIME: Final = re.compile(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)")
 # A name, such as that of a program, or another word that has numbers of versions or sections after it.
 _BEFORE_VERSION: Final = re.compile(
     r"(?:\b(?:\w+[A-Z]\w*|Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth)"
-    r"|\b(?i:version|release|section|chapter|part|figure|table|update|v)|§)\s?$"
+    r"|\b(?i:version|release|section|chapter|part|figure|table|update|v|room|page|lesson|exercise|rule|model|level|unit"
+    r"|gate|scene|step|question|article|paragraph|season|episode|volume)|§)\s?$"
 )
-_BEFORE_WITH_CAPITAL: Final = re.compile(r"\w[^\w.!?]+[A-Z]\w*\s$")  # A word that does not begin a sentence.
 _MINOR: Final = re.compile(r"\d+\.\d{1,2}")
 
 
@@ -170,10 +170,3 @@ def is_surely_time(text: str, before: str, after: str) -> bool:
 def follows_name(text: str, before: str) -> bool:
     """Whether a number with a full stop follows a name, as in "Python 3.8", or a word such as "section"."""
     return _MINOR.fullmatch(text) is not None and _BEFORE_VERSION.search(before) is not None
-
-
-def may_follow_name(text: str, before: str) -> bool:
-    """Whether a number with a full stop may follow a name: it does, or another word with a capital is before it."""
-    return follows_name(text, before) or (
-        _MINOR.fullmatch(text) is not None and _BEFORE_WITH_CAPITAL.search(before) is not None
-    )

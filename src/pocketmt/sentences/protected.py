@@ -24,9 +24,11 @@ _FIRST: Final = rf"(?:\s+{_ATTRIBUTE}{_VALUE}|\s+{_ALONE}|(?:\s+{_ATTRIBUTE})+\s
 _ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
 # Tags, those that are numbers in React's texts, and blocks of templates.
 _TAG: Final = rf"</?(?:[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*|\d{{1,3}})/?>|<%[^%<>]*%>|\{{%[^{{}}%]*%\}}"
-# {{ name }}, {{ name | filter }}, and arguments of ICU messages such as {when, date, short}.
+# {{ name }}, {{ name | filter }}, {{- name, format(x) }}, $t(key, {"x": 1}), and arguments of ICU messages such as
+# {when, date, short}.
 _WITH_SPACES: Final = (
-    r"\{\{[ \t]*[^{}\s|]+(?:[ \t]*\|+[ \t]*[^{}\s|]+)*[ \t]*\}\}"
+    r"\{\{-?[ \t]*[^{}\s|,]+[ \t]*(?:[|,][^{}\n]*)?\}\}"
+    r"|\$t\([A-Za-z_][\w.:-]*,[^()\n]*\)"
     r"|\{[ \t]*\w+[ \t]*,[ \t]*(?:date|duration|number|ordinal|spellout|time)[ \t]*(?:,[^{}\n]*)?\}"
 )
 # A word of a text whose placeholders may have spaces.
@@ -35,10 +37,10 @@ _BRACES: Final = rf"{_WITH_SPACES}|[$%#]?\{{\{{?[^{{}}\s]*\}}?\}}|\$t?\([A-Za-z_
 _FORMAT_START: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?"
 _FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?!\w)(?:%%)?"
 _FORMAT: Final = rf"{_FORMAT_START}[a-zA-Z@](?!\w)(?:%%)?"
-# $name, $name$, %NAME%, __name__, :name or :smile:, @name, #name.
+# $name, $name$, %NAME%, __name__, :name or :smile:, @:key, @name, #name.
 _VARIABLE: Final = (
-    r"\$[A-Za-z_]\w*(?:\$(?!\w))?|%[A-Z][A-Z0-9_]+%|__\w+__|(?<![\w:/]):[a-z_]\w+:?"
-    r"|(?<![\w@.])@[A-Za-z_]\w*|(?<![\w&#])#[A-Za-z_]\w*"
+    r"\$[A-Za-z_][\w@-]*\$(?!\w)|\$[A-Za-z_]\w*|%[A-Z][A-Z0-9_]+%|__\w+__|(?<![\w:/]):[a-z_]\w+:?"
+    r"|@(?:\.[a-z]+)?:(?:\w+(?:\.\w+)*|\{'[^'{}\n]*'\})|(?<![\w@.])@[A-Za-z_]\w*|(?<![\w&#])#[A-Za-z_]\w*"
 )
 # Names of sites without http://, and of files.
 _DOMAIN: Final = (
@@ -145,11 +147,11 @@ def replaceable_parts(text: str, written: NumberFormat | None = None) -> list[Pa
 
 def number_part(match: re.Match[str]) -> Part:
     """Return a number or an amount as a part; one after a name, such as "Python 3.8", stays as it is written."""
-    is_number = not follows_name(match[0], text_before_name(match))
+    is_number = not follows_name(match[0], text_before(match))
     return Part(match.start(), match[0], is_of_number=True, is_number=is_number)
 
 
-def text_before_name(match: re.Match[str]) -> str:
+def text_before(match: re.Match[str]) -> str:
     """Return the text before a match, long enough for a name."""
     return match.string[max(match.start() - _LONGEST_NAME, 0) : match.start()]
 

@@ -49,7 +49,7 @@ class StandIn(NamedTuple):
     def find(self, text: str) -> list[tuple[int, int]]:
         """Return the places of the word in a text; a genitive may have its s without an apostrophe, as in German."""
         end = f"(?=s?(?![{_NAME_LETTERS}]))" if self.is_genitive else f"(?![{_NAME_LETTERS}])"
-        return [match.span() for match in re.finditer(f"(?<![{_NAME_LETTERS}]){self.word}{end}", text)]
+        return [match.span() for match in re.finditer(f"(?<![{_NAME_LETTERS}]){re.escape(self.word)}{end}", text)]
 
 
 def with_stand_ins(

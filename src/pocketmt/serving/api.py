@@ -101,6 +101,7 @@ class Api:
         units = await asyncio.to_thread(file.units, text)
         if units is not None:
             text = "\n".join(line for unit in units for line in unit.lines)
+            self._check_characters([text], "the file with all forms of its messages")
         work = self._service.translate(client, [text], source, target, markup=file.is_html, n_best=1, aligned=False)
         [done] = await self._unless_client_leaves(request, work)
         content = await asyncio.to_thread(file.translated, units, done.text)

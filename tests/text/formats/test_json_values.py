@@ -29,9 +29,7 @@ def texts(content: str, **options: Any) -> list[tuple[str, ...]]:
 
 def translated(content: str, translate: Callable[[str], str] = str, **options: Any) -> str:
     units = read_units([content.encode()], "x.json", **options)
-    # As the engine does, without the carriage returns at the ends of lines.
-    lines = ((unit, (translate(line.rstrip("\r")) for line in unit.lines)) for unit in units)
-    parts = ((unit.before, unit.encode("\n".join(found)), unit.after) for unit, found in lines)
+    parts = ((unit.before, unit.encode("\n".join(map(translate, unit.lines))), unit.after) for unit in units)
     return b"".join(part for unit in parts for part in unit).decode()
 
 
@@ -43,7 +41,7 @@ def test_strings_with_letters_are_translated_and_keys_are_not() -> None:
         ("two",),
         ("Three",),
         ("{count} day", "{count} days"),
-        ("First line.\r", "Second/third.", ""),
+        ("First line.", "Second/third.", ""),
         ('again: {"a": "b"}',),
     ]
 
@@ -78,23 +76,66 @@ def test_messages_with_forms_are_translated_as_sentences() -> None:
     german = {"I have {n} dog.": "Ich habe {n} Hund.", "Good.": "Gut.", "I have {n} dogs.": "Ich habe {n} Hunde."}
     message = "I have {n, plural, one {# dog} other {# dogs}}.\r\nGood."
     content = json.dumps({"dogs": message})
-    assert texts(content) == [("I have {n} dog.\r", "Good.", "I have {n} dogs.\r", "Good.")]
+    assert texts(content) == [("I have {n} dog.", "Good.", "I have {n} dogs.", "Good.")]
     written = translated(content, lambda line: german.get(line, line))
     assert json.loads(written) == {
-        "dogs": "{n, plural, one {Ich habe {n} Hund.\r\nGut.} other {Ich habe {n} Hunde.\r\nGut.}}"
+        "dogs": "{n, plural, one {Ich habe # Hund.\r\nGut.} other {Ich habe # Hunde.\r\nGut.}}"
     }
-    # A translation that has another brace would end the form.
-    assert translated(content, lambda line: line + "}") == content
 
 
-def test_messages_that_cannot_be_divided_are_named() -> None:
+def test_messages_that_are_copied_are_named() -> None:
     warnings: list[str] = []
+    end = (
+        "ICU messages (plural, select, choice) were copied, not translated: correct their braces, or translate them by"
+    )
     content = '["{a, plural, offset:1 other {x}}",\n"Good."]'
-    assert texts(content, warn=warnings.append) == [("Good.",)]
-    message = "copied, not translated: the forms cannot be divided into sentences"
-    assert warnings == [f"x.json, line 1: this ICU message was {message}"]
-    texts(content.replace("Good.", "{n,select,"), warn=warnings.append)
-    assert warnings[1:] == [f"x.json, line 1: this and 1 more ICU messages were {message}"]
+    assert translated(content, str.upper, warn=warnings.append) == content.replace("Good.", "GOOD.")
+    # A translation with another brace would end the form.
+    content = '[\n"{a, plural, other {x}}"]'
+    assert translated(content, lambda line: line + "}", warn=warnings.append) == content
+    many = "[" + '"{n,select,",\n' * 7 + '"x"]'
+    translated(many, warn=warnings.append)
+    assert warnings == [
+        f"x.json, {lines}: {end} hand" for lines in ("line 1", "line 2", "lines 1, 2, 3, 4, 5 and 2 more")
+    ]
+
+
+def test_strings_for_programs_are_copied() -> None:
+    code = ["en-US", "./src/main.ts", "user_name", "btn.primary", "ctrl+shift", "fontSize", "#ff00aa", "550e-84", "a@b"]
+    prose = [
+        "Open",
+        "E-Mail",
+        "Loading...",
+        "Hello,{first_name}!",
+        "Yes/No",
+        "my_file is here",
+        "Dr. Smith",
+        "Lehrer:innen",
+    ]
+    assert texts(json.dumps(code + prose)) == [(text,) for text in prose]
+
+
+def test_forms_of_vue_are_translated_by_themselves() -> None:
+    content = '["no cars | one car | {n} cars", "a|b"]'
+    assert texts(content) == [("no cars", "one car", "{n} cars"), ("a|b",)]
+    assert translated(content, str.upper) == '["NO CARS | ONE CAR | {N} CARS", "A|B"]'
+
+
+def test_only_data_about_messages_have_a_key_with_the_sign() -> None:
+    content = '{"@graph": [{"headline": "Good night!"}], "@id": "night", "@type": "x", "id": "good"}'
+    assert texts(content) == [("Good night!",), ("x",), ("good",)]
+    assert texts('{"@name": {"description": "Good night!"}}', field="description") == [("Good night!",)]
+
+
+def test_a_file_without_text_is_named() -> None:
+    warnings: list[str] = []
+    assert translated('{"a": ["", 1]}', warn=warnings.append) == '{"a": ["", 1]}'
+    assert warnings == ["x.json: has no text to translate"]
+
+
+def test_a_byte_order_mark_stays() -> None:
+    assert translated('\ufeff{"a": "b"}', str.upper) == '\ufeff{"a": "B"}'
+    assert translated("\ufeff12") == "\ufeff12"
 
 
 def test_units_know_their_lines() -> None:
@@ -106,10 +147,10 @@ def test_units_know_their_lines() -> None:
     [
         (b'{\n"a": "b",\n}', "x.json, line 3: not JSON"),
         (b"", "x.json, line 1: not JSON"),
-        (b'{"a": "b"}\n{"a": "b"}\n', "use --format jsonl if each line is an object"),
+        (b'{"a": "b"}\n{"a": "b"}\n', "a file with an object on each line is JSON lines"),
         (b'{"a": "b\n"}', "line 1: not JSON"),
         (b'["\xff"]', "x.json, line 1: not UTF-8"),
-        (b"[" * 100_000, "x.json: arrays or objects are nested too deeply"),
+        (b"[" * 100_000, "x.json: more than some 900 arrays or objects are within each other: divide it"),
     ],
 )
 def test_what_is_not_json_is_refused(content: bytes, message: str) -> None:
@@ -125,7 +166,7 @@ def test_numbers_may_be_long_and_surrogates_are_replaced() -> None:
 def any_value(generator: random.Random, depth: int) -> Any:
     kind = generator.randrange(7 if depth else 4)
     if kind < 2:
-        return "".join(generator.choices('ab" \\/{}[]:,ü\u2028\n\t😀@', k=generator.randrange(8)))
+        return "".join(generator.choices('b" \\/{}[]:,ü\u2028\n\r\t😀|', k=generator.randrange(8)))
     if kind < 4:
         return generator.choice([None, True, -1.5e3, 0])
     if kind < 6:
@@ -136,7 +177,7 @@ def any_value(generator: random.Random, depth: int) -> Any:
 
 def changed(value: Any) -> Any:
     if isinstance(value, str):
-        return value.upper() if any(map(str.isalpha, value)) else value
+        return value.upper()
     if isinstance(value, dict):
         return {key: changed(each) for key, each in value.items()}
     return [changed(each) for each in value] if isinstance(value, list) else value

@@ -47,9 +47,8 @@ class Found {
 /**
  * The protected parts of a source that its translation lacks. A part that occurs twice is needed twice.
  *
- * A number needs its value, in the format of the target language; decimals may be written as in the source, but exact numbers
- * only after a name, as in "Firefox 3.5", or as a time. Without `formats`, or where a number is not in
- * the format of its language, its digits are enough.
+ * A number needs its value, in the format of the target language; decimals may be written as in the source. Without `formats`, or
+ * where a number is not in the format of its language, its digits are enough.
  *
  * @param numbers whether numbers are looked at: exact ones, amounts with a sign but that of dollars, and, if the translation has a
  * number that the source lacks, others from 13 on that are no times of day.
@@ -60,7 +59,7 @@ export function lostParts(source: string, translation: string, numbers: boolean,
   const signs = numbers && !CURRENCY_NAME.test(translation);
   const dollars = DOLLAR_NAME.test(translation);
   const found = new Found(allParts(translation), formats?.target, signs);
-  const missing = needed.filter((part) => !found.take(formsNeeded(part, formats?.source, numbers, signs, dollars)));
+  const missing = needed.filter((part) => !found.take(formsNeeded(part, formats?.source, signs, dollars)));
   const isChanged = found.hasNumbersLeft();
   return missing.filter((part) => !part.mayBeNumber || (numbers && isLost(part, signs, isChanged)));
 }
@@ -81,16 +80,14 @@ function isLost({ text, exactness, isApart }: Part, signs: boolean, isChanged: b
   return isChanged && exactness === "round" && isApart;
 }
 
-function formsNeeded(part: Part, written: NumberFormat | undefined, exact: boolean, signs: boolean, dollars: boolean): string[] {
+function formsNeeded(part: Part, written: NumberFormat | undefined, signs: boolean, dollars: boolean): string[] {
   if (part.kind === "dollars" && dollars) return [part.text, part.text.slice(1), `=${part.text.slice(1)}`];
   if (!isNumber(part)) return [part.text];
   const [sign, number] = signAndNumber(part, signs);
   const pairs = isPair(number) ? [`${sign}pair ${digits(number)}`] : [];
   const read = written && readNumber(number, written);
   if (read === undefined) return pairs.length > 0 ? pairs : [sign + digits(number)];
-  const value = `${sign}=${valueOf(read)}`;
-  if (read.decimals === "") return [value];
-  return [value, ...(exact && !part.mayFollowName ? [`time ${digits(number)}`] : pairs)];
+  return [`${sign}=${valueOf(read)}`, ...(read.decimals === "" ? [] : pairs)];
 }
 
 function formsFound(part: Part, written: NumberFormat | undefined, signs: boolean): string[] {
@@ -100,7 +97,7 @@ function formsFound(part: Part, written: NumberFormat | undefined, signs: boolea
   const forms = [digits(number)];
   if (read !== undefined) forms.push(`=${valueOf(read)}`);
   else if (number.includes(" ")) forms.push(`=${digits(number)}`); // Some write spaces between groups in any language.
-  if (isPair(number)) forms.push(`pair ${digits(number)}`, ...(part.isTime ? [`time ${digits(number)}`] : []));
+  if (isPair(number)) forms.push(`pair ${digits(number)}`);
   // A number without a sign may have one in the translation.
   return [...new Set([sign, ""])].flatMap((prefix) => forms.map((form) => prefix + form));
 }

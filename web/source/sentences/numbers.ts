@@ -45,10 +45,14 @@ const BEFORE = "at by until till before after since from between um bis vor nach
 const BEFORE_TIME = new RegExp(`(?<![${WORD}])(?:${BEFORE})[${WHITE}]$`, "u");
 const AFTER_TIME = new RegExp(`^[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCase("clock")}|${inAnyCase("uhr")}|[hH])(?![${WORD}])`, "u");
 // A name, such as that of a program, or another word that has numbers of versions or sections after it.
-const NAMES = ["version", "release", "section", "chapter", "part", "figure", "table", "update", "v"].map(inAnyCase).join("|");
+const NAMES = [
+  ..."version release section chapter part figure table update v room page lesson exercise rule model level unit".split(" "),
+  ..."gate scene step question article paragraph season episode volume".split(" "),
+]
+  .map(inAnyCase)
+  .join("|");
 const PROGRAMS = "Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth";
 const BEFORE_VERSION = new RegExp(`(?:(?<![${WORD}])(?:[${WORD}]+[A-Z][${WORD}]*|${PROGRAMS}|${NAMES})|§)[${WHITE}]?$`, "u");
-const BEFORE_WITH_CAPITAL = new RegExp(`[${WORD}][^${WORD}.!?]+[A-Z][${WORD}]*[${WHITE}]$`, "u"); // A word that does not begin a sentence.
 const MINOR = new RegExp(`^${D}+\\.${D}{1,2}$`, "u");
 
 /** The formats of two languages, given by their codes without script and region; undefined if one is not known. */
@@ -137,9 +141,4 @@ export function isSurelyTime(text: string, before: string, after: string): boole
 /** Whether a number with a full stop follows a name, as in "Python 3.8", or a word such as "section". */
 export function followsName(text: string, before: string): boolean {
   return MINOR.test(text) && BEFORE_VERSION.test(before);
-}
-
-/** Whether a number with a full stop may follow a name: it does, or another word with a capital is before it. */
-export function mayFollowName(text: string, before: string): boolean {
-  return followsName(text, before) || (MINOR.test(text) && BEFORE_WITH_CAPITAL.test(before));
 }

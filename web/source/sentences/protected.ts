@@ -1,6 +1,6 @@
 /** Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and symbols. */
 import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
-import { type NumberFormat, followsName, isExact, isSurelyTime, isVersion, mayFollowName, readNumber } from "./numbers.js";
+import { type NumberFormat, followsName, isExact, isSurelyTime, isVersion, readNumber } from "./numbers.js";
 
 const URL = `(?:(?:${inAnyCase("http")}[sS]?|${inAnyCase("ftp")})://|[wW]{3}\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
 const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
@@ -21,17 +21,19 @@ const ATTRIBUTES = `${FIRST}(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
 // Tags, those that are numbers in React's texts, and blocks of templates.
 const TAG_NAME = `(?:[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*|\\p{Nd}{1,3})`;
 const TAG = `</?${TAG_NAME}/?>|<%[^%<>]*%>|\\{%[^{}%]*%\\}`;
-// {{ name }}, {{ name | filter }}, and arguments of ICU messages such as {when, date, short}.
-const FILTERED = `\\{\\{[ \\t]*[^{}${WHITE}|]+(?:[ \\t]*\\|+[ \\t]*[^{}${WHITE}|]+)*[ \\t]*\\}\\}`;
+// {{ name }}, {{ name | filter }}, {{- name, format(x) }}, $t(key, {"x": 1}), and arguments of ICU messages such as {when, date, short}.
+const FILTERED = `\\{\\{-?[ \\t]*[^{}${WHITE}|,]+[ \\t]*(?:[|,][^{}\\n]*)?\\}\\}`;
+const NESTED = `\\$t\\([A-Za-z_][${WORD}.:\\-]*,[^()\\n]*\\)`;
 const ICU_ARGUMENT =
   `\\{[ \\t]*[${WORD}]+[ \\t]*,[ \\t]*(?:date|duration|number|ordinal|spellout|time)[ \\t]*(?:,[^{}\\n]*)?\\}`;
-const BRACES = `${FILTERED}|${ICU_ARGUMENT}|[$%#]?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$t?\\([A-Za-z_][${WORD}.:\\-]*\\)`;
+const BRACES = `${FILTERED}|${NESTED}|${ICU_ARGUMENT}|[$%#]?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$t?\\([A-Za-z_][${WORD}.:\\-]*\\)`;
 const FORMAT_START = "%(?:\\p{Nd}+\\$|\\([" + WORD + "]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?";
 const FORMAT_OF_NUMBER = `${FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?![${WORD}])(?:%%)?`;
 const FORMAT = `${FORMAT_START}[a-zA-Z@](?![${WORD}])(?:%%)?`;
-// $name, $name$, %NAME%, __name__, :name or :smile:, @name, #name.
+// $name, $name$, %NAME%, __name__, :name or :smile:, @:key, @name, #name.
 const VARIABLE = [
-  `\\$[A-Za-z_][${WORD}]*(?:\\$(?![${WORD}]))?|%[A-Z][A-Z0-9_]+%|__[${WORD}]+__|(?<![${WORD}:/]):[a-z_][${WORD}]+:?`,
+  `\\$[A-Za-z_][${WORD}@\\-]*\\$(?![${WORD}])|\\$[A-Za-z_][${WORD}]*|%[A-Z][A-Z0-9_]+%|__[${WORD}]+__|(?<![${WORD}:/]):[a-z_][${WORD}]+:?`,
+  `@(?:\\.[a-z]+)?:(?:[${WORD}]+(?:\\.[${WORD}]+)*|\\{'[^'{}\\n]*'\\})`,
   `(?<![${WORD}@.])@[A-Za-z_][${WORD}]*|(?<![${WORD}&#])#[A-Za-z_][${WORD}]*`,
 ].join("|");
 // Names of sites without http://, and of files.
@@ -113,8 +115,6 @@ export interface Part {
   readonly isOfNumber: boolean;
   /** Whether it is a number or an amount that the target language may write in another way, unlike "Python 3.8". */
   readonly isNumber: boolean;
-  /** Whether it may be a number of a version, which languages write in the same way. */
-  readonly mayFollowName: boolean;
   /** Whether it is surely a time of day, in English or German. */
   readonly isTime: boolean;
   /** Whether a word can stand in for it: a URL or a placeholder, or an exact number. */
@@ -157,18 +157,21 @@ export function allParts(text: string, written?: NumberFormat): Part[] {
     const mayBeNumber = kind !== "other" && !(kind === "number" && isVersion(found));
     const part = { text: found, start, kind, mayBeNumber, isTime: isTime(text, found, start) };
     const exactness = exactnessOf(part, written);
-    const before = text.slice(Math.max(start - LONGEST_NAME, 0), start);
     const isApart = exactness !== "none" && standsApart(text, part);
     return {
       ...part,
       exactness,
       isApart,
       isOfNumber: kind !== "other" || groups?.["ofNumber"] !== undefined,
-      isNumber: kind !== "other" && !followsName(found, before),
-      mayFollowName: kind !== "other" && mayFollowName(found, before),
+      isNumber: kind !== "other" && !followsName(found, textBefore(text, start)),
       isReplaceable: groups?.["replaceable"] !== undefined || (exactness === "exact" && isApart),
     };
   });
+}
+
+/** The text before a place, long enough for a name. */
+export function textBefore(text: string, place: number): string {
+  return text.slice(Math.max(place - LONGEST_NAME, 0), place);
 }
 
 function isTime(text: string, number: string, start: number): boolean {

@@ -109,7 +109,7 @@ export function withParts(translation: string, standIns: readonly StandIn[]): st
   let restored = translation;
   for (const { word, part, isGenitive, added } of standIns) {
     const after = isGenitive ? `(?=s?(?![${NAME_LETTERS}]))` : `(?![${NAME_LETTERS}])`;
-    const found = restored.split(new RegExp(`(?<![${NAME_LETTERS}])${word}${after}`));
+    const found = restored.split(new RegExp(`(?<![${NAME_LETTERS}])${word.replace(".", "\\.")}${after}`));
     // A name that stands in may not occur a second time as part of a word either, such as "Toms".
     if (found.length !== 2 || (/^\p{L}+$/u.test(word) && restored.split(word).length > 2)) return undefined;
     const around = [...(found[0]?.slice(-1) ?? ""), ...(found[1]?.slice(0, 1) ?? "")];

@@ -9,44 +9,63 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-_FORMS: Final = re.compile(r"\{\s*([\w.]+)\s*,\s*(plural|selectordinal|select)\s*,")
+_FORMS: Final = re.compile(r"\{\s*([\w.]+)\s*,\s*(plural|selectordinal|select|choice)\s*,")
 _SELECTOR: Final = re.compile(r"\s*(=\d+|[^\s{}=,:#']+)\s*\{")
 _END: Final = re.compile(r"\s*\}")
-_QUOTE: Final = re.compile(r"'[{}#|]")  # An apostrophe that lets a sign stand for itself.
+# An odd number of apostrophes lets the sign after them stand for itself.
+_QUOTE: Final = re.compile(r"(?<!')(?:'')*'[{}#|]")
+_APOSTROPHE: Final = re.compile(r"(?<!')'(?=[{}#|])")
 _SIGN: Final = re.compile(r"[{}#]")
 _DEPTH: Final = {"{": 1, "}": -1, "#": 0}
 _MOST_SENTENCES: Final = 64
 
 
 @dataclass(frozen=True)
-class Forms:
-    """A message with forms.
-
-    Attributes:
-        argument: name of the number or case.
-        kind: plural, selectordinal or select.
-        messages: by selector, such as "one" or "=0".
-    """
+class _Forms:
+    """The forms of one argument, a number or a case: their messages by selector, such as "one" or "=0"."""
 
     argument: str
     kind: str
-    messages: "dict[str, Forms | str]"
+    messages: "dict[str, _Forms | str]"
 
     def sentences(self) -> Iterator[str]:
-        """Yield the sentences of all forms, in order."""
         for message in self.messages.values():
             if isinstance(message, str):
                 yield message
             else:
                 yield from message.sentences()
 
-    def written(self, sentences: Iterator[str]) -> str:
-        """Return the message with other sentences, of which it takes as many as `sentences` yields."""
-        forms = (
-            f"{selector} {{{next(sentences) if isinstance(message, str) else message.written(sentences)}}}"
-            for selector, message in self.messages.items()
-        )
+    def written(self, sentences: Iterator[str], numbers: frozenset[str], number: str | None = None) -> str:
+        number = number if self.kind == "select" else self.argument
+        shown = f"{{{number}}}"
+        forms = []
+        for selector, message in self.messages.items():
+            if isinstance(message, _Forms):
+                form = message.written(sentences, numbers, number)
+            else:
+                form = next(sentences).replace(shown, "#" if number in numbers else shown)
+            forms.append(f"{selector} {{{form}}}")
         return f"{{{self.argument}, {self.kind}, {' '.join(forms)}}}"
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message with forms.
+
+    Attributes:
+        sentences: of all forms, in order, with "{n}" or "{n, number}" in place of "#".
+    """
+
+    sentences: list[str]
+    _forms: _Forms
+    _numbers: frozenset[str]  # that only "#" stands for
+
+    def written(self, sentences: Sequence[str]) -> str | None:
+        """Return the message with other sentences; None if their braces do not let it."""
+        given = [_APOSTROPHE.sub("''", sentence) for sentence in sentences]
+        whole = self._forms.written(iter(given), self._numbers)
+        found = read_message(whole)
+        return whole if found is not None and found.sentences == given else None
 
 
 def has_forms(text: str) -> bool:
@@ -54,25 +73,27 @@ def has_forms(text: str) -> bool:
     return _FORMS.search(text) is not None
 
 
-def read_forms(text: str) -> Forms | None:
-    """Return the forms of a message; None if it cannot be divided into sentences.
+def read_message(text: str) -> Message | None:
+    """Return a message with forms; None if it has none, or cannot be divided into sentences.
 
-    That is so if it is not well formed, has signs between apostrophes, an offset, or too many forms.
+    That is so if it is not well formed, has signs between apostrophes, an offset, a choice, or too many forms.
     """
     if _QUOTE.search(text):
         return None
-    forms = _forms(text, None, _MOST_SENTENCES)
-    return forms if isinstance(forms, Forms) else None
+    arguments = {match[1] for match in _FORMS.finditer(text) if match[2] != "select"}
+    numbers = frozenset(each for each in arguments if not re.search(rf"\{{\s*{re.escape(each)}\s*\}}", text))
+    forms = _forms(text, numbers, None, _MOST_SENTENCES)
+    return Message(list(forms.sentences()), forms, numbers) if isinstance(forms, _Forms) else None
 
 
-def _forms(text: str, number: str | None, most: int) -> Forms | str | None:
+def _forms(text: str, numbers: frozenset[str], number: str | None, most: int) -> _Forms | str | None:
     """Return the forms of a message, or itself if it has none; None: it has more than `most`, or is not well formed.
 
     `number` is the argument that "#" stands for.
     """
     start = _FORMS.search(text)
     if start is None:
-        return text if [depth for _, _, depth in _signs(text, 0)][-1:] in ([], [0]) else None
+        return _with_others(text, numbers, number) if _is_balanced(text) else None
     argument, kind = start.groups()
     read = _read_messages(text, start.end())
     if read is None or not 0 < len(read[0]) <= most:
@@ -80,15 +101,15 @@ def _forms(text: str, number: str | None, most: int) -> Forms | str | None:
     messages, end = read
     before, after = text[: start.start()], text[end:]
     number = number if kind == "select" else argument
-    found: dict[str, Forms | str] = {}
+    found: dict[str, _Forms | str] = {}
     for selector, message in messages:
-        sentence = before + _with_number(message, number) + after
+        sentence = before + _with_number(message, numbers, number) + after
         # Even forms with one message count, so that the depth has a bound.
-        forms = None if selector in found else _forms(sentence, number, most // max(2, len(messages)))
+        forms = None if selector in found else _forms(sentence, numbers, number, most // max(2, len(messages)))
         if forms is None:
             return None
         found[selector] = forms
-    return Forms(argument, kind, found)
+    return _Forms(argument, kind, found)
 
 
 def _read_messages(text: str, place: int) -> tuple[Sequence[tuple[str, str]], int] | None:
@@ -96,7 +117,7 @@ def _read_messages(text: str, place: int) -> tuple[Sequence[tuple[str, str]], in
     messages = []
     while (selector := _SELECTOR.match(text, place)) is not None:
         start = selector.end()
-        end = next((at for sign, at, depth in _signs(text, start) if depth < 0), None)
+        end = next((at for _, at, depth in _signs(text, start) if depth < 0), None)
         if end is None:
             return None
         messages.append((selector[1], text[start:end]))
@@ -113,11 +134,23 @@ def _signs(text: str, place: int) -> Iterator[tuple[str, int, int]]:
         yield match[0], match.start(), depth
 
 
-def _with_number(message: str, number: str | None) -> str:
+def _is_balanced(text: str) -> bool:
+    depths = [depth for _, _, depth in _signs(text, 0)]
+    return not depths or (min(depths) >= 0 and depths[-1] == 0)
+
+
+def _with_number(message: str, numbers: frozenset[str], number: str | None) -> str:
     """Return a message with the argument `number` in place of "#", except within braces."""
     parts, end = list[str](), 0
     for sign, at, depth in _signs(message, 0) if number is not None else ():
         if sign == "#" and depth == 0:
-            parts += [message[end:at], f"{{{number}}}"]
+            parts += [message[end:at], f"{{{number}}}" if number in numbers else f"{{{number}, number}}"]
             end = at + 1
     return "".join([*parts, message[end:]])
+
+
+def _with_others(sentence: str, numbers: frozenset[str], number: str | None) -> str:
+    """Return a sentence with numbers other than `number` as "#" writes them, in the form of the language."""
+    for each in numbers - {number}:
+        sentence = sentence.replace(f"{{{each}}}", f"{{{each}, number}}")
+    return sentence

@@ -1,20 +1,29 @@
 """JSON files, such as the messages of an application: their strings; keys and all else are copied."""
 
+import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from pocketmt.errors import DataError
-from pocketmt.text.formats.format import Unit, Warn, decode, unit_of_bytes
-from pocketmt.text.formats.icu_messages import has_forms, read_forms
+from pocketmt.text.formats.format import Unit, Warn, decode
+from pocketmt.text.formats.icu_messages import Message, has_forms, read_message
 from pocketmt.text.normalization import replace_surrogates
 
 _TOKEN: Final = re.compile(
-    r'(?P<string>"(?:[^"\\]|\\.)*")(?P<key>\s*:)?|(?P<opens>[{\[])|(?P<closes>[}\]])|(?P<next>,)'
+    r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")(?P<key>\s*:)?|(?P<opens>[{\[])|(?P<closes>[}\]])|(?P<next>,)'
 )
-# Data about a message of an ARB file has its key with this sign before it.
-_METADATA: Final = "@"
+# What divides a string into texts: line breaks, and the sign between the forms of Vue's messages.
+_SEPARATOR: Final = re.compile(r"(\r*\n|\r+\Z| \| )")
+_METADATA: Final = "@"  # In ARB files, "@title" has data about the message "title", and "@@locale" about the file.
+# Of strings without white space, those for programs: names of variables and files, codes of languages and colours, and
+# identifiers.
+_CODE: Final = re.compile(r"_|[^\W\d_][.+=@\\][^\W_]|[a-z][A-Z]|\d-|-\d|^[.#~/].|^[a-z]{2,3}-[A-Z]{2}$")
+_SPACE: Final = re.compile(r"\s")
+_PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}|%\(\w+\)|\$\w+")
+_MOST_NAMED: Final = 5  # lines in a warning
 
 
 class _Value(NamedTuple):
@@ -37,9 +46,9 @@ def read_units(
 ) -> Iterator[Unit]:
     """Yield each string that is no key, which its translation replaces. All else is copied.
 
-    Strings without letters are copied, and so are those below a key that begins with "@". An ICU message with forms for
-    numbers or cases is several lines, the complete sentences of its forms; if it cannot be divided, it is copied, and
-    `warn` is told.
+    Strings without letters and those for programs are copied, and so are the data about messages of ARB files, unless
+    `field` is given. An ICU message with forms for numbers or cases is several lines, the complete sentences of its
+    forms; if it cannot be divided into them, it is copied.
 
     Args:
         blocks: bytes of the file.
@@ -53,23 +62,29 @@ def read_units(
     content = b"".join(block for block in blocks if block is not None)
     text = "\n".join(decode(line, name, number) for number, line in enumerate(content.split(b"\n"), 1))
     _check(text, name)
-    values = [value for value in _values(text) if field is None or value.keys[-1:] == (field,)]
-    if field is not None and not values:
-        raise DataError(f"{name}: no string has the key {field!r}: name another one, or leave out --field")
-    end, copied = 0, list[int]()
-    for value in values:
-        string = replace_surrogates(json.loads(text[value.start : value.end]))
-        if not any(map(str.isalpha, string)) or any(key.startswith(_METADATA) for key in value.keys):
-            continue
-        if has_forms(string) and read_forms(string) is None:
+    before = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+    end, copied, is_empty = 0, list[int](), True
+    for value in _chosen(list(_values(text)), field, name):
+        written = text[value.start : value.end]
+        string = replace_surrogates(json.loads(written))
+        message = read_message(string) if has_forms(string) else None
+        if message is None and has_forms(string):
             copied.append(value.line)
-        else:
-            yield _unit(string, text[value.start : value.end], text[end : value.start], value.line)
-            end = value.end
-    yield unit_of_bytes(text[end:].encode())
-    if copied and warn is not None:
-        which = "this ICU message was" if len(copied) == 1 else f"this and {len(copied) - 1:,} more ICU messages were"
-        warn(f"{name}, line {copied[0]}: {which} copied, not translated: the forms cannot be divided into sentences")
+        elif _is_text(string):
+            is_empty = False
+            encode = _encoder(string, message, written, partial(copied.append, value.line))
+            lines = [line for each in _texts(string, message) for line in _SEPARATOR.split(each)[::2]]
+            yield Unit(tuple(lines), before + text[end : value.start].encode(), encode, b"", value.line)
+            end, before = value.end, b""
+
+    def report(translation: str) -> bytes:
+        if warn is not None and copied:
+            warn(f"{name}, {_named(copied)} copied, not translated: correct their braces, or translate them by hand")
+        if warn is not None and is_empty:
+            warn(f"{name}: has no text to translate")
+        return b""
+
+    yield Unit(("",), before + text[end:].encode(), report, b"", 0)
 
 
 def _check(text: str, name: str) -> None:
@@ -77,11 +92,11 @@ def _check(text: str, name: str) -> None:
         json.loads(text, parse_int=str)  # Of any length.
     except json.JSONDecodeError as error:
         raise DataError(
-            f"{name}, line {error.lineno}: not JSON ({error.msg}, column {error.colno}): "
-            "correct it, or use --format jsonl if each line is an object"
+            f"{name}, line {error.lineno}: not JSON ({error.msg}, column {error.colno}): correct it; comments, and "
+            "commas before brackets that close, are not JSON; a file with an object on each line is JSON lines (.jsonl)"
         ) from error
     except RecursionError as error:
-        raise DataError(f"{name}: arrays or objects are nested too deeply") from error
+        raise DataError(f"{name}: more than some 900 arrays or objects are within each other: divide it") from error
 
 
 def _values(text: str) -> Iterator[_Value]:
@@ -104,26 +119,60 @@ def _values(text: str) -> Iterator[_Value]:
             yield _Value(match.start(), match.end(), line, tuple(keys))
 
 
-def _unit(string: str, written: str, before: str, line: int) -> Unit:
-    """Return the unit of a string. What is the same as its text stays as it was written.
+def _chosen(values: Sequence[_Value], field: str | None, name: str) -> list[_Value]:
+    """Return the strings with the key `field`, or those that are no data about a message."""
+    if field is not None:
+        chosen = [value for value in values if value.keys[-1:] == (field,)]
+        if not chosen:
+            raise DataError(f"{name}: no string has the key {field!r}: name another one, or leave out --field")
+        return chosen
+    known = {key for value in values for key in value.keys}
+
+    def is_metadata(key: str) -> bool:
+        return key.startswith(_METADATA) and (key[1:] in known or key[1:].startswith(_METADATA))
+
+    return [value for value in values if not any(map(is_metadata, value.keys))]
+
+
+def _is_text(string: str) -> bool:
+    if not any(map(str.isalpha, string)):
+        return False
+    return _SPACE.search(string) is not None or _CODE.search(_PLACEHOLDER.sub("", string)) is None
+
+
+def _texts(string: str, message: Message | None) -> list[str]:
+    return [string] if message is None else message.sentences
+
+
+def _encoder(string: str, message: Message | None, written: str, copy: Callable[[], None]) -> Callable[[str], bytes]:
+    """Return what writes the translation of a string as JSON; a string that stays the same is copied.
 
     Args:
         string: the text.
-        written: as JSON.
-        before: what is written before it.
-        line: number, from 1.
+        message: the text as a message with forms; None: it is none.
+        written: the text as JSON.
+        copy: called if the translations are no message, so that the text is copied.
     """
-    forms = read_forms(string) if has_forms(string) else None
-    texts = [string] if forms is None else list(forms.sentences())
-    # A translation drops the carriage returns at the ends of lines.
-    ends = [[each[len(each.rstrip("\r")) :] for each in text.split("\n")] for text in texts]
+    texts = _texts(string, message)
+    divided = [_SEPARATOR.split(text) for text in texts]
 
     def encode(translation: str) -> bytes:
         lines = iter(translation.split("\n"))
-        translated = ["\n".join(next(lines) + end for end in of_text) for of_text in ends]
-        whole = translated[0] if forms is None else forms.written(iter(translated))
-        if translated == texts or (forms is not None and read_forms(whole) is None):
+        # The separators are every second part.
+        translated = ["".join(part if at % 2 else next(lines) for at, part in enumerate(text)) for text in divided]
+        whole = translated[0] if message is None else message.written(translated)
+        if whole is None:
+            copy()
+        if whole is None or translated == texts:
             return written.encode()
         return json.dumps(whole, ensure_ascii=False).encode()
 
-    return Unit(tuple("\n".join(texts).split("\n")), before.encode(), encode, b"", line)
+    return encode
+
+
+def _named(lines: Sequence[int]) -> str:
+    """Return which ICU messages there are on some lines."""
+    first = sorted(set(lines))[:_MOST_NAMED]
+    more = f" and {len(lines) - len(first):,} more" if len(lines) > len(first) else ""
+    noun = "line" if len(first) == 1 else "lines"
+    return f"{noun} {', '.join(map(str, first))}{more}: ICU messages (plural, select, choice) were"

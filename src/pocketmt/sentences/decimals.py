@@ -1,0 +1,70 @@
+"""Decimals that a translation has as its source writes them, such as those of "2.5 Euro"."""
+
+import re
+from typing import Final
+
+from pocketmt.sentences.numbers import NumberFormats, follows_name, is_pair, read_number, rewritten_in
+from pocketmt.sentences.protected import AMOUNT_SIGN, is_time, protected_pattern, text_before
+from pocketmt.sentences.stand_ins import StandIn
+
+_DECIMALS: Final = re.compile(r"\d[.,]\d")
+_MAY_BE_DATE: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])")
+_BEFORE_DATE: Final = re.compile(r"(?i)\b(?:on|until|till|since)\s$")
+_BEFORE_GERMAN_DATE: Final = re.compile(r"(?i)\b(?:am|vom|zum|bis|seit)\s$")
+_AFTER_DATE: Final = re.compile(r"\.\s")
+_MAY_BE_VERSION: Final = re.compile(r"\d+\.\d{1,2}")
+_NAME: Final = re.compile(r"\b[A-Z]\w\w+\s$")
+_NAME_WITHIN_SENTENCE: Final = re.compile(r"\w[^\w.!?]+[A-Z]\w*\s$")
+
+
+def kept_decimals(source: str, translation: str, formats: NumberFormats | None) -> list[StandIn]:
+    """Return the numbers of a translation whose decimals are as in the source, and how the target language writes them.
+
+    Those that may be times, dates or versions, and those that either text has twice, are left out.
+
+    Args:
+        source: the text.
+        translation: of the text.
+        formats: of the numbers of both; None: they are not known.
+    """
+    if formats is None or formats.source.decimal == formats.target.decimal:
+        return []
+    if not _DECIMALS.search(source) or not _DECIMALS.search(translation):
+        return []
+    in_source, in_translation = _pairs(source), _pairs(translation)
+    kept = []
+    for number, match in in_source.items():
+        other = in_translation.get(number)
+        read = read_number(number, formats.source)
+        if match is None or other is None or read is None or not read.decimals or _stays(number, match, other):
+            continue
+        kept.append(StandIn(number, rewritten_in(number, formats), source=number))
+    return kept
+
+
+def _pairs(text: str) -> dict[str, re.Match[str] | None]:
+    """Return the numbers with one sign of a text, each with its match; None: there are several."""
+    found: dict[str, re.Match[str] | None] = {}
+    for match in protected_pattern().finditer(text):
+        number = AMOUNT_SIGN.sub("", match[0]).strip()
+        if (match["number"] is not None or match["amount"] is not None) and is_pair(number):
+            found[number] = None if number in found else match
+    return found
+
+
+def _stays(number: str, match: re.Match[str], other: re.Match[str]) -> bool:
+    """Whether a number may be a time, a date or a version; `match` is in the source, `other` in the translation."""
+    before, before_other = text_before(match), text_before(other)
+    if is_time(match) or is_time(other):
+        return True
+    if _MAY_BE_DATE.fullmatch(number) and (
+        _BEFORE_DATE.search(before)
+        or _BEFORE_GERMAN_DATE.search(before_other)
+        or _AFTER_DATE.match(match.string, match.end())
+    ):
+        return True
+    if not _MAY_BE_VERSION.fullmatch(number):
+        return False
+    name, name_of_other = _NAME.search(before), _NAME.search(before_other)
+    has_name = name is not None and name_of_other is not None and name[0] == name_of_other[0]
+    return has_name or follows_name(number, before) or _NAME_WITHIN_SENTENCE.search(before) is not None
