@@ -2,7 +2,7 @@
 
 import pytest
 
-from pocketmt.sentences import TRIES, Part, StandIn, pieces_with_parts, with_parts, with_stand_ins
+from pocketmt.sentences import TRIES, Part, StandIn, may_help, pieces_with_parts, with_parts, with_stand_ins
 
 
 def words(text: str) -> list[str]:
@@ -143,3 +143,19 @@ def test_parts_come_back_in_pieces(pieces: list[str], expected: tuple[str, ...])
     stand_ins = [StandIn("Ann", "{name}"), StandIn("27", "%d")]
     assert pieces_with_parts(pieces, stand_ins) == expected
     assert "".join(expected) == with_parts("".join(pieces), stand_ins)
+
+
+@pytest.mark.parametrize(
+    ("words", "lost", "attempt", "expected"),
+    [
+        (12, 4, 0, True),
+        (12, 4, 1, True),
+        (13, 3, 0, False),
+        (40, 2, 0, True),
+        (13, 2, 1, False),
+        (21, 1, 1, True),
+        (22, 1, 1, False),
+    ],
+)
+def test_in_long_texts_few_words_are_tried(words: int, lost: int, attempt: int, expected: bool) -> None:
+    assert may_help(" ".join(["word"] * words), lost, attempt) is expected

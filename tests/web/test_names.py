@@ -55,6 +55,9 @@ def test_names_are_kept_as_in_python() -> None:
         "Zuckerberg, {x} and O'Malley live in Baden-Baden.",
         "SNOWDEN IS HERE, Schwarzenegger.",
         "Schrödingers Katze ist tot. Angela Merkels Mann heißt Joachim Sauer.",
+        # Of three names in a long sentence, none is tried, unless a placeholder is lost as well.
+        "Yesterday Siobhan, Priyanka and Okonkwo told all of us that they had never seen such a big house before.",
+        "Yesterday Siobhan, Priyanka and Okonkwo told us all that they had never seen {place} or %s or https://x.y.",
         "Gestern traf ich Herrn Papadopoulos, Okonkwo, Zelda, Dilara und Xenia.",
     ]
     german, english = translations_of_both(lines, "everyday-en-de", "everyday-de-en")

@@ -11,7 +11,7 @@ import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { withDecimals } from "./sentences/decimals.js";
 import { losesParts, lostNumbers, lostParts } from "./sentences/lost.js";
 import { QuotationMarks } from "./sentences/quotation_marks.js";
-import { MOST_NAMES, TRIES, withParts, withStandIns } from "./sentences/stand_ins.js";
+import { MOST_NAMES, TRIES, mayHelp, withParts, withStandIns } from "./sentences/stand_ins.js";
 import { UnknownWords } from "./sentences/unknown_words.js";
 import { withCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
@@ -180,6 +180,8 @@ export class LocalTranslator {
         const text = translated[place] as string;
         const numbers = lostNumbers(line, text, formats);
         const words = this.unknownWords.lost(line, text, language);
+        const keepsParts = !losesParts(line, text, true, formats);
+        if (words.length > 0 && keepsParts && !mayHelp(line, words.length, attempt)) return [];
         const found =
           withStandIns(line, attempt, [...numbers, ...words], formats) ?? // perhaps too many
           withStandIns(line, attempt, attempt === 0 ? [...numbers, ...words.slice(0, MOST_NAMES)] : [], formats) ??

@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, copied, plain_spaces
 from pocketmt.engine.options import Search
-from pocketmt.sentences import MOST_NAMES, TRIES, Part, StandIn, kept_decimals, lost_numbers, lost_parts, with_stand_ins
+from pocketmt.sentences import (
+    MOST_NAMES,
+    TRIES,
+    Part,
+    StandIn,
+    kept_decimals,
+    lost_numbers,
+    lost_parts,
+    may_help,
+    with_stand_ins,
+)
 
 
 class ProtectedLine(NamedTuple):
@@ -106,6 +116,8 @@ class LineProtection:
         named, text = self._divider.named_and_text(self._lines[index])
         formats = self._search.languages.number_formats
         numbers, words = lost_numbers(text, translation, formats), self._lost_words(text, translation)
+        if words and not may_help(text, len(words), attempt) and not self._lost_parts(line, translation):
+            return None
         replaced, stand_ins = text, list[StandIn]()
         few = [*numbers, *words[:MOST_NAMES]] if attempt == 0 else []
         for some in ([*numbers, *words], few, []):  # All are perhaps too many.

@@ -7,7 +7,15 @@ from pocketmt.sentences.lost import Numbers, lost_numbers, lost_parts
 from pocketmt.sentences.numbers import NumberFormats, number_formats
 from pocketmt.sentences.protected import Part
 from pocketmt.sentences.spans import Span, sentences_and_marks, translation_spans
-from pocketmt.sentences.stand_ins import MOST_NAMES, TRIES, StandIn, pieces_with_parts, with_parts, with_stand_ins
+from pocketmt.sentences.stand_ins import (
+    MOST_NAMES,
+    TRIES,
+    StandIn,
+    may_help,
+    pieces_with_parts,
+    with_parts,
+    with_stand_ins,
+)
 
 __all__ = [
     "MOST_NAMES",
@@ -21,6 +29,7 @@ __all__ = [
     "kept_decimals",
     "lost_numbers",
     "lost_parts",
+    "may_help",
     "number_formats",
     "pieces_with_parts",
     "sentence_spans",

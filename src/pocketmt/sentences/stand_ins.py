@@ -22,6 +22,9 @@ _MOST: Final = 12  # words in place of parts
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 TRIES: Final = len(_NAMES)
 MOST_NAMES: Final = len(_NAMES[0])  # that may stand in
+_SHORT: Final = 11  # spaces
+# In longer texts, of each try: how many words may be lost, and how many spaces there may be.
+_LIMITS: Final = ((2, 1000), (1, 20))
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 _NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
 _SIGNS_OF_NUMBERS: Final = "$€£¥%"
@@ -95,6 +98,19 @@ def with_stand_ins(
         found.append(StandIn(word, shown, is_genitive, added, part.text))
     replaced = (before + stand_in.word for before, stand_in in zip(between, found, strict=True))
     return "".join([*replaced, rest]), found
+
+
+def may_help(text: str, lost: int, attempt: int) -> bool:
+    """Whether stand-ins for lost words may help: in long texts, models rarely keep several names.
+
+    Args:
+        text: that has the words.
+        lost: the number of these.
+        attempt: from 0 to TRIES - 1.
+    """
+    spaces = text.count(" ")
+    most_lost, most_spaces = _LIMITS[attempt]
+    return spaces <= _SHORT or (lost <= most_lost and spaces <= most_spaces)
 
 
 def _words_for(part: Part, text: str) -> tuple[tuple[str, ...], ...]:

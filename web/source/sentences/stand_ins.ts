@@ -22,6 +22,12 @@ const YEAR = /^(?:19|20)\p{Nd}\p{Nd}$/u;
 export const TRIES = NAMES.length;
 /** How many names may stand in. */
 export const MOST_NAMES = (NAMES[0] as string).split(" ").length;
+const SHORT = 11; // spaces
+// In longer texts, of each try: how many words may be lost, and how many spaces there may be.
+const LIMITS = [
+  { lost: 2, spaces: 1000 },
+  { lost: 1, spaces: 20 },
+] as const;
 const SIGNS_OF_NUMBERS = "$€£¥%";
 // Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 const NAME_LETTERS = "A-Za-z0-9\\u00c0-\\u024f\\u1e00-\\u1eff";
@@ -94,6 +100,13 @@ function byStart(one: Place, other: Place): number {
 
 function end({ start, text }: Place): number {
   return start + text.length;
+}
+
+/** Whether stand-ins for a number of lost words may help: in long texts, models rarely keep several names. */
+export function mayHelp(text: string, lost: number, attempt: number): boolean {
+  const spaces = text.split(" ").length - 1;
+  const most = LIMITS[attempt] ?? { lost: 0, spaces: 0 };
+  return spaces <= SHORT || (lost <= most.lost && spaces <= most.spaces);
 }
 
 /** The words that may stand in for a part of a line, of each try. */
