@@ -48,7 +48,7 @@ class Student(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Compression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A compressed student: a recipe of `pocketmt compress`."""
 
-    student: str  # Its name.
+    student: str  # Its name, or that of a compression before this one, whose file is compressed further.
     recipe: str  # The name of a built-in recipe, or a file.
     options: list[str] = []  # More options of the command.
 
@@ -84,12 +84,13 @@ def read_settings(path: Path) -> Settings:
             raise ConfigurationError(
                 f"{path}: the student '{name}' has word_teacher {student.word_teacher}, of {teachers} teachers"
             )
-    compressions = {}
+    compressions: dict[str, Compression] = {}
     for name, compression in settings.compressions.items():
-        if compression.student not in settings.students:
+        known = [*settings.students, *compressions]
+        if compression.student not in known:
             raise ConfigurationError(
                 f"{path}: the compression '{name}' is of the student '{compression.student}', which is not one of "
-                f"{', '.join(settings.students)}"
+                f"{', '.join(known)}"
             )
         if compression.recipe.endswith(".toml"):
             compression = msgspec.structs.replace(compression, recipe=absolute_path(compression.recipe, folder))

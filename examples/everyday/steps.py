@@ -31,7 +31,7 @@ def steps_of(settings: Settings, folder: Path) -> list[Step]:
         steps.append(_student(settings, folder, pair, name, student))
         steps.append(_packed(folder, pair, name))
     for (name, compression), pair in product(settings.compressions.items(), settings.directions):
-        steps.append(_compressed(folder, pair, name, compression))
+        steps.append(_compressed(settings, folder, pair, name, compression))
     return steps
 
 
@@ -167,8 +167,14 @@ def _packed(folder: Path, pair: Pair, name: str) -> Step:
     return Step(f"{step}.packed", [*POCKETMT, "pack", str(made / name), *output], (step,))
 
 
-def _compressed(folder: Path, pair: Pair, name: str, compression: Compression) -> Step:
+def _compressed(settings: Settings, folder: Path, pair: Pair, name: str, compression: Compression) -> Step:
+    """Compress a student, or a file that was compressed before, which is trained on the text of its student."""
     made, student = folder / _name(pair), compression.student
+    given, first = [str(made / student)], student
+    while first not in settings.students:
+        first = settings.compressions[first].student
+    if first != student:
+        given = [str(made / f"{student}.pocketmt"), "--configuration", str(made / f"{first}.toml")]
     output = ["--output", str(made / f"{name}.pocketmt")]
-    command = [*POCKETMT, "compress", str(made / student), compression.recipe, *compression.options, *output]
+    command = [*POCKETMT, "compress", given[0], compression.recipe, *given[1:], *compression.options, *output]
     return Step(f"{_name(pair)}.{name}", command, (f"{_name(pair)}.{student}",))

@@ -49,6 +49,27 @@ def test_a_compression_of_no_student_is_refused(tmp_path: Path) -> None:
         read_settings(path)
 
 
+def test_a_compressed_file_may_be_compressed_further(tmp_path: Path) -> None:
+    settings = read_settings(TWO_CORES)
+    steps = {step.name: step for step in steps_of(settings, tmp_path)}
+    again = steps["de-en.pocket-head-lasso-8-bits"]
+    assert again.needs == ("de-en.pocket-head-lasso",)
+    made = tmp_path / "de-en"
+    assert isinstance(again.run, list)
+    start = again.run.index("compress")
+    assert again.run[start + 1 : start + 5] == [
+        *(str(made / "pocket-head-lasso.pocketmt"), "8bit"),
+        *("--configuration", str(made / "pocket.toml")),
+    ]
+    # The file is not there before the step that makes it.
+    path = tmp_path / "family.toml"
+    path.write_text(
+        TWO_CORES.read_text().replace('student = "pocket-lasso-control"', 'student = "pocket-longer-2.6-bits"')
+    )
+    with pytest.raises(ConfigurationError, match=r"of the student 'pocket-longer-2.6-bits', which is not one of"):
+        read_settings(path)
+
+
 def test_configurations_of_all_runs_are_valid(settings: Settings, tmp_path: Path) -> None:
     steps_of(settings, tmp_path)
     paths = sorted(tmp_path.glob("*/*.toml"))
