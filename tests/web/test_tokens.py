@@ -142,6 +142,27 @@ def test_stand_ins() -> None:
     assert "{person}" in found["result"][0]
 
 
+def test_abbreviations() -> None:
+    english = [
+        *(
+            "Bring fruit, e.g. apples, i. e.\u00a0these, etc.",
+            'He said: "Milk, bread, etc."',
+            "(milk, etc.) vs Mary vs. Tom",
+        ),
+        *("Approx. 20 people came, incl. Tom. E.g. this one.", "fetch it, ETC., a.e.g. b, Etc"),
+    ]
+    german = [
+        *(
+            "Obst, z. B. Äpfel, d.\u202fh. rote usw.",
+            "Ca. 20 bzw. 30, ggf. evtl. inkl. Tom.",
+            "Das ist i. d. R. so, u.a. hier.",
+        ),
+        *("Z.B. so. Milch etc", "zB, usw, bzw"),
+    ]
+    translations_of_both(english, "everyday-en-de")
+    translations_of_both(german, "everyday-de-en")
+
+
 def test_marks_around_sentences() -> None:
     lines = [
         *("- milk", " 1. Wash your hands. I love {x}.", "a) Yes", "> - [ ] Hello 😀", "# Welcome", "A. Smith", "- - -"),

@@ -2,6 +2,7 @@
 import { lowered } from "./sentences/capitals.js";
 import { encodeLine } from "./sentences/segments.js";
 import type { QuotationMarks } from "./sentences/quotation_marks.js";
+import type { Abbreviations } from "./sentences/written_out.js";
 import { type Span, translationSpans } from "./sentences/spans.js";
 import type { UnknownWords } from "./sentences/unknown_words.js";
 import type { Capitals } from "./text/letter_case.js";
@@ -31,6 +32,7 @@ export interface Parts {
 export interface Division {
   readonly vocabulary: Vocabulary;
   readonly quotationMarks: QuotationMarks;
+  readonly abbreviations: Abbreviations;
   readonly unknownWords: UnknownWords;
   /** Code of the source. */
   readonly language: string;
@@ -41,13 +43,13 @@ export interface Division {
 
 /** Divides a line; line breaks in it become spaces. */
 export function divideLine(line: string, division: Division): Parts {
-  const { vocabulary, quotationMarks, unknownWords, language, protect } = division;
+  const { vocabulary, quotationMarks, abbreviations, unknownWords, language, protect } = division;
   const parts: Part[] = [];
   const texts: TranslatedText[] = [];
   let end = 0;
   for (const span of knownSpans(line, division)) {
     const given = line.slice(span.start, span.end);
-    const sentence = span.translated ? quotationMarks.replaced(given, language) : given;
+    const sentence = span.translated ? abbreviations.writtenOut(quotationMarks.replaced(given, language), language) : given;
     const begins = !protect || parts.length === 0;
     const [lower, capitals] = span.translated ? lowered(vocabulary, sentence, language, begins) : [sentence, "none" as const];
     const text = span.translated ? unknownWords.respelled(lower, language) : sentence;
@@ -65,7 +67,7 @@ export function divideLine(line: string, division: Division): Parts {
 }
 
 /** Yields the sentences of a line and what is copied of it; sentences in an unknown script are. */
-export function* knownSpans(line: string, { unknownWords, language, split, protect }: Omit<Division, "vocabulary" | "quotationMarks">): Generator<Span> {
+export function* knownSpans(line: string, { unknownWords, language, split, protect }: Omit<Division, "vocabulary" | "quotationMarks" | "abbreviations">): Generator<Span> {
   for (const span of translationSpans(line, language, split, protect))
     yield span.translated && unknownWords.isInUnknownScript(line.slice(span.start, span.end)) ? { ...span, translated: false } : span;
 }

@@ -12,6 +12,7 @@ import { withDecimals } from "./sentences/decimals.js";
 import { losesParts, lostNumbers, lostParts } from "./sentences/lost.js";
 import { QuotationMarks } from "./sentences/quotation_marks.js";
 import { MOST_NAMES, TRIES, mayHelp, withParts, withStandIns } from "./sentences/stand_ins.js";
+import { Abbreviations } from "./sentences/written_out.js";
 import { UnknownWords } from "./sentences/unknown_words.js";
 import { withCapitals } from "./text/letter_case.js";
 import { removeInvisible } from "./text/unicode.js";
@@ -45,6 +46,7 @@ export class LocalTranslator {
   private readonly source: Vocabulary;
   private readonly target: Vocabulary;
   private readonly quotationMarks: QuotationMarks;
+  private readonly abbreviations: Abbreviations;
   private readonly unknownWords: UnknownWords;
   private readonly languages: Languages;
   private readonly engine: Engine;
@@ -58,6 +60,7 @@ export class LocalTranslator {
     this.source = file.source === file.target ? this.target : new Vocabulary(file.source, specialIds(architecture, true));
     checked(this.source, architecture.sourceSize);
     this.quotationMarks = new QuotationMarks(this.source);
+    this.abbreviations = new Abbreviations(this.source);
     this.unknownWords = new UnknownWords(this.source, file.knownWords);
     this.languages = new Languages(file.languages, file.languagePieces, this.source, this.target);
     this.engine = new Engine(module);
@@ -256,9 +259,9 @@ export class LocalTranslator {
   private divide(given: string, { languages, split }: Job, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
     const [named, line] = this.languages.namedBy(visible(given));
-    const { source: vocabulary, quotationMarks, unknownWords } = this;
+    const { source: vocabulary, quotationMarks, abbreviations, unknownWords } = this;
     const language = languages.sentences;
-    const { parts, texts } = divideLine(line, { vocabulary, quotationMarks, unknownWords, language, split, protect });
+    const { parts, texts } = divideLine(line, { vocabulary, quotationMarks, abbreviations, unknownWords, language, split, protect });
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
     return { line, parts, texts, prefix, inParts: protect };
   }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pocketmt.engine.abbreviations import Abbreviations
 from pocketmt.engine.capitals import lowered
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.quotation_marks import QuotationMarks
@@ -95,6 +96,7 @@ class LineDivider:
         self._vocabulary = vocabulary
         self._languages = languages
         self._quotation_marks = QuotationMarks(vocabulary)
+        self._abbreviations = Abbreviations(vocabulary)
         self.unknown_words = UnknownWords(vocabulary, known_words)
         self._longest_segment = longest_segment
         self._longest_sentence = longest_sentence
@@ -204,6 +206,7 @@ class LineDivider:
     ) -> tuple[str, Capitals]:
         """Return a sentence as the vocabulary knows it, and the capitals that it had; `begins` is that of `lowered`."""
         text, were = self._quotation_marks.replaced(given, languages.source), NO_CAPITALS
+        text = self._abbreviations.written_out(text, languages.source)
         if capitals:
             text, were = lowered(self._vocabulary, text, languages.source, begins=begins)
         text = self.unknown_words.respelled(text, languages.source, stress=capitals)
