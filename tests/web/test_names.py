@@ -15,6 +15,7 @@ PARTS = """
 Goethe Merkel Angela Brahms Einsteins Einstein's O'Malley D’Angelo Baden-Baden Jean-Claude Anti-Goethe Haus Häuser
 Kühlschranktüren Walking Walked Über Ōsaka Łódź Élodie İzmir ǅ İ I A NASA McDonald der die ein einem Ihrer beim zur
 met meet yesterday gestern traf über { } „Goethe“ "Goethe" (Merkel) http://Goethe.de @Goethe Goethe's Goethe2 Москва
+the a your it them these an
 Leonardo da Vinci van der Mrs Zudem Consequently Steigerung Protestantin Ko\u0308ln Ku\u0308hlschrank Goe\u0301the
 😀Goethe x_Goethe 1. Dr. » – … Maß Größe ﬁ
 """

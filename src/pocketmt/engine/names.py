@@ -48,6 +48,8 @@ _ARTICLE: Final = re.compile(
     r"dies(?:e[mnrs]?)|(?:jed|welch|manch)e[mnrs]?|(?:all|viel|wenig|einig|mehrer)e[nr]?|"
     r"[ai]m|ans|beim|fürs|ins|übers|vom|zu[mr]) $"
 )
+# After the first word of an English sentence, a sign that it is a verb, as in "Rinse the dishes".
+_AFTER_VERB: Final = re.compile(r" (?:(?:the|an?|your|my|our|its|these|those) (?=[a-z]|[A-Z]{2})|(?:it|them)(?!\w))")
 _BEGINNING: Final = re.compile(r"(?:^|[.!?…:\"“”„»«‚‘'’(–—|*]|(?<!\w)-)\s*$")
 _GENITIVE: Final = re.compile(r"[^s]s (?=[A-ZÄÖÜ])")
 _LONGEST_BEFORE: Final = 12  # characters
@@ -119,6 +121,8 @@ class Names:
         if not begins and not has_capital_nouns:
             return True
         if language not in _INFLECTIONS or (not begins and _ARTICLE.search(before)):
+            return False
+        if language == "en" and begins and _AFTER_VERB.match(text, match.end()):
             return False
         word = _composed(match[0]).lower()
         if _ENDINGS_OF_OTHERS[language].search(word) or self._has_known_stem(word, language, _SHORTEST_STEM):

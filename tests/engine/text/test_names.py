@@ -89,6 +89,15 @@ def test_a_first_word_with_the_ending_of_other_words_is_no_name(word: str) -> No
     assert lost(f"{word} he met Goethe.") == ["Goethe"]
 
 
+def test_an_english_verb_before_its_object_is_no_name() -> None:
+    for following in ("the dishes.", "the TV", "your dog", "an apple", "it.", "them"):
+        assert lost(f"Rinse {following}") == [], following
+    for following in ("met them", "The dog", "item", "this week", "the Great", ""):
+        assert "Rinse" in lost(f"Rinse {following}"), following
+    assert lost("I met Rinse the dog.") == ["Rinse"]
+    assert lost("Aoife the dog", "", "de") == ["Aoife"]
+
+
 @pytest.mark.parametrize("word", ["Zudem", "Schimpfend", "Viktorianische", "Freundinnen", "Steigerung", "Frau", "Tote"])
 def test_a_german_word_with_the_ending_of_other_words_is_no_name(word: str) -> None:
     assert lost(f"{word} traf Goethe gestern.", "", "de") == ["Goethe"]

@@ -44,6 +44,9 @@ const ARTICLE = new RegExp(
     "[ai]m|ans|beim|fürs|ins|übers|vom|zu[mr]) $",
   "iu",
 );
+// After the first word of an English sentence, a sign that it is a verb, as in "Rinse the dishes".
+const AFTER_VERB = new RegExp(`^ (?:(?:the|an?|your|my|our|its|these|those) (?:[a-z]|[A-Z]{2})|(?:it|them)(?![${WORD}]))`, "u");
+const LONGEST_AFTER = 12; // characters
 const BEGINNING = new RegExp(`(?:^|[.!?…:"“”„»«‚‘'’(–—|*]|(?<![${WORD}])-)[${WHITE}]*$`, "u");
 const GENITIVE = /^[^s]s (?=[A-ZÄÖÜ])/u;
 const LONGEST_BEFORE = 12; // characters
@@ -117,12 +120,14 @@ export class Names {
     if (!begins && !hasCapitalNouns) return true;
     const endings = INFLECTIONS.get(language);
     if (endings === undefined || (!begins && ARTICLE.test(before))) return false;
+    const end = start + word.length;
+    if (language === "en" && begins && AFTER_VERB.test(text.slice(end, end + LONGEST_AFTER))) return false;
     const lower = word.normalize("NFC").toLowerCase();
     if (ENDINGS_OF_OTHERS.get(language)?.test(lower) || this.hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
     const letters = [...lower];
     const last = hasCapitalNouns ? letters.length - SHORTEST_NOUN : 0;
-    for (let end = 2; end <= last; ++end) {
-      if (this.hasKnownStem(letters.slice(end).join(""), endings, SHORTEST_NOUN)) return false;
+    for (let first = 2; first <= last; ++first) {
+      if (this.hasKnownStem(letters.slice(first).join(""), endings, SHORTEST_NOUN)) return false;
     }
     return true;
   }
