@@ -81,8 +81,8 @@ def test_strings_of_json_are_translated_and_keys_are_copied(pocketmt: Run, tmp_p
     expected = expected.replace(b"Where is my dog, {name}?", b"Wo ist mein Hund, {name}?")
     expected = expected.replace(b"{Good night!}", b"{Gute Nacht!}")
     warning = (
-        "line 6: ICU messages (plural, select, choice) were copied, not translated: correct their braces, or translate "
-        "them by hand"
+        "line 6: ICU messages (plural, select, choice) were copied, not translated: translate them by hand (they have "
+        "an offset, a choice, an apostrophe before a brace, a # beside the forms, or braces that do not match)"
     )
     for name, written in (("en.json", content), ("en.arb.gz", gzip.compress(content))):
         path = tmp_path / name

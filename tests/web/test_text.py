@@ -262,7 +262,7 @@ NUMBERS = [
     *("0.75", "0,75", "2.50", "2,5", "25", "2.13.0", "1.2.2024", "8.30", "8:30", "8,30", "at", "am", "p.m.", "o'clock"),
     *("€5", "5 €"),
     *("€1,250.00", "1.250 €", "euros", "2019", "007", "7", "300", "$5", "{name}", "%d", "%1.2f", "dogs."),
-    *("(3.14)", "-5", "a5", "Uhr", "Firefox", "to"),
+    *("(3.14)", "-5", "a5", "Uhr", "Firefox", "to", "km", "km", "GB", "Euro", "%"),
 ]
 
 
@@ -298,4 +298,4 @@ def test_numbers_are_those_of_python(source: str, target: str) -> None:
     assert 500 < sum(lost for lost, *_ in expected) < 5000
     assert sum(bool(stand_ins) for *_, stand_ins, _ in expected) > 1000
     changed = sum(decimals[1] != line for line, (*_, decimals) in zip(lines, expected, strict=True))
-    assert changed > 300 or target in ("hi", "ja", "pt")  # whose format is unknown or has the same sign
+    assert changed > 100 or target in ("hi", "ja", "pt")  # whose format is unknown or has the same sign

@@ -149,7 +149,8 @@ def test_abbreviations() -> None:
             'He said: "Milk, bread, etc."',
             "(milk, etc.) vs Mary vs. Tom",
         ),
-        *("Approx. 20 people came, incl. Tom. E.g. this one.", "fetch it, ETC., a.e.g. b, Etc"),
+        *("Approx. 20 people came, incl. Tom. E.g. this one.", "fetch it, ETC., a.e.g. b, Etc. Then /etc/x."),
+        *("Milk, etc. Then bread...", "vs-code, `vs` and {vs} or $vs", "It takes approx. two hours, etc..."),
     ]
     german = [
         *(

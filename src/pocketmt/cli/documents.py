@@ -21,7 +21,7 @@ TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (*FORMATS, "html", "subtitles", "j
 _SUFFIXES: Final[dict[str, TextFormat]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), "html"),
     **dict.fromkeys((".srt", ".vtt"), "subtitles"),
-    **dict.fromkeys((".json", ".jsonc", ".arb"), "json"),
+    **dict.fromkeys((".json", ".arb"), "json"),
 }
 _NO_TEXT: Final = frozenset(
     ".docx .docm .doc .odt .rtf .pptx .pptm .ppt .odp .xlsx .xlsm .xls .ods .epub .pdf".split()  # noqa: SIM905

@@ -1,4 +1,4 @@
-"""Abbreviations that a vocabulary does not know, written as words: "e.g." as "for example"."""
+"""Abbreviations that a vocabulary does not know, written as words: "etc." as "and so on"."""
 
 import re
 from functools import cache
@@ -7,23 +7,17 @@ from typing import Final
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.vocabulary import Vocabulary
 
-# A full stop after a single letter may be followed by a space; one after several letters may be left out after "~".
+# A full stop after a single letter may be followed by a space; one after several letters may be left out for "~". The
+# bundled models translate "for example" worse than "such as".
 _WORDS: Final = {
-    "en": {
-        "e.g.": "for example",
-        "i.e.": "that is",
-        "etc~": "and so on",
-        "vs~": "against",
-        "approx.": "about",
-        "incl.": "including",
-    },
+    "en": {"e.g.": "such as", "i.e.": "that is", "etc.": "and so on", "vs~": "against", "approx.": "about"},
     "de": {
         "z.B.": "zum Beispiel",
         "d.h.": "das heißt",
-        "u.a.": "unter anderem",
+        "u.a.": "auch",
         "i.d.R.": "normalerweise",
         "usw~": "und so weiter",
-        "etc~": "und so weiter",
+        "etc.": "und so weiter",
         "bzw~": "oder",
         "ca.": "etwa",
         "inkl.": "mit",
@@ -31,9 +25,15 @@ _WORDS: Final = {
         "ggf.": "wenn nötig",
     },
 }
-_WITHOUT_STOP: Final = ("etc", "vs", "usw", "bzw")  # as they may be written
+_MAY_END: Final = ("etc", "vs", "usw", "bzw")  # a text, or have no full stop
+_NEVER_FIRST: Final = ("approx.",)  # "About 5" could become "Über 5", which is more than 5.
+_END_LISTS: Final = ("etc.", "usw~")
 _GAP: Final = "[ \u00a0\u202f]?"
+# Signs of paths, options, code and variables.
+_BEFORE: Final = r"(?<![\w./\\~$@#`{-])"
+_AFTER: Final = r"(?![\w/\\~`}@-])"
 _ENDS_TEXT: Final = re.compile(r"[\s\"'“”’]*$")
+_NEXT_SENTENCE: Final = re.compile(r"\s+[A-ZÄÖÜ]")
 
 
 class Abbreviations:
@@ -53,7 +53,7 @@ class Abbreviations:
             language: its code.
         """
         # Few sentences have a full stop before their end.
-        if "." not in text[:-1] and not any(each in text for each in _WITHOUT_STOP):
+        if "." not in text[:-1] and not any(each in text for each in _MAY_END):
             return text
         language = primary_subtag(language)
         if language not in _WORDS:
@@ -63,12 +63,14 @@ class Abbreviations:
     def _words(self, match: re.Match[str], language: str) -> str:
         number = match.lastindex or 0
         abbreviation, words = list(_WORDS[language].items())[number - 1]
-        if self._is_known(abbreviation.rstrip(".~")):
+        begins = match[0][0].isupper()
+        if self._is_known(abbreviation.rstrip(".~")) or (begins and abbreviation in _NEVER_FIRST):
             return match[0]
-        if match[0][0].isupper():
+        if begins:
             words = words[0].upper() + words[1:]
-        ends = match[0].endswith(".") and _ENDS_TEXT.match(match.string, match.end()) is not None
-        return f"{words}." if ends else words
+        text, end = match.string, match.end()
+        ends = _ENDS_TEXT.match(text, end) or (abbreviation in _END_LISTS and _NEXT_SENTENCE.match(text, end))
+        return f"{words}." if ends and match[0].endswith(".") else words
 
     def _is_known(self, abbreviation: str) -> bool:
         known = self._known.get(abbreviation)
@@ -83,6 +85,6 @@ def _pattern(language: str) -> re.Pattern[str]:
     groups = []
     for abbreviation in _WORDS[language]:
         first, rest, last = abbreviation[0], abbreviation[1:-1], abbreviation[-1]
-        after = rest.replace(".", rf"\.{_GAP}") + (r"\." if last == "." else r"\.?")
+        after = rest.replace(".", rf"\.{_GAP}") + (r"\.(?!\.)" if last == "." else r"(?:\.(?!\.))?")
         groups.append(f"([{first.upper()}{first}]{after})")
-    return re.compile(rf"(?<![\w.])(?:{'|'.join(groups)})(?!\w)")
+    return re.compile(f"{_BEFORE}(?:{'|'.join(groups)}){_AFTER}")

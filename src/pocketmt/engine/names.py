@@ -34,9 +34,9 @@ _ENDINGS_OF_OTHERS: Final = {
 }
 # Titles, abbreviations, and words at the beginning of sentences, which training text may lack.
 _NO_NAMES: Final = (
-    "approx ca etc evtl ggf incl inkl vs dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey "
-    "hmm hooray meanwhile moreover nevertheless nope oops ouch thus whoa whoops wow yeah yep yuck yup andererseits "
-    "außerdem demnach hoppla hurra igitt insbesondere somit tja unterdessen zudem"
+    "ca etc evtl ggf inkl vs dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey hmm hooray "
+    "meanwhile moreover nevertheless nope oops ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem "
+    "demnach hoppla hurra igitt insbesondere somit tja unterdessen zudem"
 )
 # What stands between the words of a name.
 _BETWEEN_WORDS: Final = re.compile(

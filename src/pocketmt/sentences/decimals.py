@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from pocketmt.sentences.numbers import NumberFormats, follows_name, is_pair, read_number, rewritten_in
-from pocketmt.sentences.protected import AMOUNT_SIGN, is_time, protected_pattern, text_before
+from pocketmt.sentences.protected import AMOUNT_SIGN, is_time, protected_pattern, stands_apart, text_before
 from pocketmt.sentences.stand_ins import StandIn
 
 _DECIMALS: Final = re.compile(r"\d[.,]\d")
@@ -15,12 +15,24 @@ _AFTER_DATE: Final = re.compile(r"\.\s")
 _MAY_BE_VERSION: Final = re.compile(r"\d+\.\d{1,2}")
 _NAME: Final = re.compile(r"\b[A-Z]\w\w+\s$")
 _NAME_WITHIN_SENTENCE: Final = re.compile(r"\w[^\w.!?]+[A-Z]\w*\s$")
+# What shows that a number is a quantity: a sign or a word after it, perhaps after more numbers, or a sign before it.
+_QUANTITY: Final = re.compile(
+    r"(?:[ ,–-]{0,2}(?:to|and|or|by|bis|und|oder|mal|x)?[ ]?\d{1,9}(?:[.,]\d{1,9})?){0,4}"
+    r"[ \u00a0\u202f-]?(?:[%‰°$]|(?P<word>[^\W\d_]+))"
+)
+_SIGN_BEFORE: Final = re.compile(r"\$\s?$")
+_NO_UNITS: Final = """
+to and or but is was are were has had have says said in on at for of the a an with by from as than that which bis und
+oder ist war sind waren hat haben sagt im am an auf für von vom zum mit als dass
+"""
+_LONGEST_SYMBOL: Final = 3  # letters, such as "GHz"
 
 
 def kept_decimals(source: str, translation: str, formats: NumberFormats | None) -> list[StandIn]:
-    """Return the numbers of a translation whose decimals are as in the source, and how the target language writes them.
+    """Return the quantities of a translation whose decimals are as in the source, and how the target writes them.
 
-    Those that may be times, dates or versions, and those that either text has twice, are left out.
+    None of a text with a number that may be a time, a date or a version. Numbers that either text has twice, or that
+    touch letters, are left out.
 
     Args:
         source: the text.
@@ -31,14 +43,17 @@ def kept_decimals(source: str, translation: str, formats: NumberFormats | None) 
         return []
     if not _DECIMALS.search(source) or not _DECIMALS.search(translation):
         return []
-    in_source, in_translation = _pairs(source), _pairs(translation)
+    in_translation = _pairs(translation)
     kept = []
-    for number, match in in_source.items():
+    for number, match in _pairs(source).items():
         other = in_translation.get(number)
         read = read_number(number, formats.source)
-        if match is None or other is None or read is None or not read.decimals or _stays(number, match, other):
+        if match is None or other is None or read is None or not read.decimals:
             continue
-        kept.append(StandIn(number, rewritten_in(number, formats), source=number))
+        if _stays(number, match, other):
+            return []
+        if stands_apart(match) and stands_apart(other) and _is_quantity(match, formats.source.decimal):
+            kept.append(StandIn(number, rewritten_in(number, formats), source=number))
     return kept
 
 
@@ -50,6 +65,19 @@ def _pairs(text: str) -> dict[str, re.Match[str] | None]:
         if (match["number"] is not None or match["amount"] is not None) and is_pair(number):
             found[number] = None if number in found else match
     return found
+
+
+def _is_quantity(match: re.Match[str], decimal: str) -> bool:
+    if match["amount"] is not None or _SIGN_BEFORE.search(text_before(match)):
+        return True
+    after = _QUANTITY.match(match.string, match.end())
+    if after is None or after["word"] is None:
+        return after is not None
+    word = after["word"]
+    if word in _NO_UNITS.split():
+        return False
+    # Where numbers of sections have the same sign, a title may follow.
+    return decimal != "." or word.islower() or len(word) <= _LONGEST_SYMBOL
 
 
 def _stays(number: str, match: re.Match[str], other: re.Match[str]) -> bool:

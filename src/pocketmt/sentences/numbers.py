@@ -36,8 +36,9 @@ _AFTER_TIME: Final = re.compile(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)")
 # A name, such as that of a program, or another word that has numbers of versions or sections after it.
 _BEFORE_VERSION: Final = re.compile(
     r"(?:\b(?:\w+[A-Z]\w*|Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth)"
-    r"|\b(?i:version|release|section|chapter|part|figure|table|update|v|room|page|lesson|exercise|rule|model|level|unit"
-    r"|gate|scene|step|question|article|paragraph|season|episode|volume)|§)\s?$"
+    r"|\b(?i:(?:version|release|section|chapter|part|figure|fig|table|update|v|room|page|p|lesson|exercise|rule|model|level"
+    r"|unit|gate|scene|step|question|article|paragraph|season|episode|volume|no|nr|abschnitt|kapitel|seite|abbildung|abb"
+    r"|tabelle|nummer)s?\.?)|§)\s?$"
 )
 _MINOR: Final = re.compile(r"\d+\.\d{1,2}")
 

@@ -86,7 +86,8 @@ def test_messages_with_forms_are_translated_as_sentences() -> None:
 def test_messages_that_are_copied_are_named() -> None:
     warnings: list[str] = []
     end = (
-        "ICU messages (plural, select, choice) were copied, not translated: correct their braces, or translate them by"
+        "ICU messages (plural, select, choice) were copied, not translated: translate them by hand (they have an "
+        "offset, a choice, an apostrophe before a brace, a # beside the forms, or braces that do not match)"
     )
     content = '["{a, plural, offset:1 other {x}}",\n"Good."]'
     assert translated(content, str.upper, warn=warnings.append) == content.replace("Good.", "GOOD.")
@@ -95,22 +96,48 @@ def test_messages_that_are_copied_are_named() -> None:
     assert translated(content, lambda line: line + "}", warn=warnings.append) == content
     many = "[" + '"{n,select,",\n' * 7 + '"x"]'
     translated(many, warn=warnings.append)
-    assert warnings == [
-        f"x.json, {lines}: {end} hand" for lines in ("line 1", "line 2", "lines 1, 2, 3, 4, 5 and 2 more")
-    ]
+    assert warnings == [f"x.json, {lines}: {end}" for lines in ("line 1", "line 2", "lines 1, 2, 3, 4, 5 and 2 more")]
 
 
 def test_strings_for_programs_are_copied() -> None:
-    code = ["en-US", "./src/main.ts", "user_name", "btn.primary", "ctrl+shift", "fontSize", "#ff00aa", "550e-84", "a@b"]
+    code = [
+        *(
+            "en-US",
+            "./src/main.ts",
+            "/usr/bin",
+            "user_name",
+            "btn.primary",
+            "ctrl+shift",
+            "fontSize",
+            "#ff00aa",
+            "C:\\x",
+        ),
+        *("550e8400-e29b-41d4", "2024-01-02", "YYYY-MM-DD", "HH:mm", "text/html", "application/ld+json"),
+    ]
     prose = [
-        "Open",
-        "E-Mail",
-        "Loading...",
-        "Hello,{first_name}!",
-        "Yes/No",
-        "my_file is here",
-        "Dr. Smith",
-        "Lehrer:innen",
+        *(
+            "Open",
+            "E-Mail",
+            "Loading...",
+            "Hello,{first_name}!",
+            "Yes/No",
+            "my_file is here",
+            "Dr. Smith",
+            "Lehrer:innen",
+        ),
+        *(
+            "24-hour",
+            "2-Wege",
+            "/day",
+            "$5/month",
+            "~approx",
+            "U.S.",
+            "a.m.",
+            "Mama",
+            "and/or",
+            "#topic",
+            "face-a-face",
+        ),
     ]
     assert texts(json.dumps(code + prose)) == [(text,) for text in prose]
 
@@ -156,6 +183,11 @@ def test_units_know_their_lines() -> None:
 def test_what_is_not_json_is_refused(content: bytes, message: str) -> None:
     with pytest.raises(DataError, match=message):
         list(read_units([content], "x.json"))
+
+
+def test_many_carriage_returns_are_searched_before_the_timeout() -> None:
+    text = "\r" * 200_000 + "a"
+    assert texts(json.dumps(text)) == [(text,)]
 
 
 def test_numbers_may_be_long_and_surrogates_are_replaced() -> None:

@@ -1,7 +1,7 @@
 /** Decimals that a translation has as its source writes them, such as those of "2.5 Euro". */
 import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
 import { type NumberFormats, followsName, isPair, readNumber, rewrittenIn } from "./numbers.js";
-import { AMOUNT_SIGN, type Part, allParts, textBefore } from "./protected.js";
+import { AMOUNT_SIGN, type Part, allParts, standsApart, textBefore } from "./protected.js";
 import { type StandIn, withParts } from "./stand_ins.js";
 
 const DECIMALS = /\p{Nd}[.,]\p{Nd}/u;
@@ -14,6 +14,18 @@ const AFTER_DATE = new RegExp(`^\\.[${WHITE}]`);
 const MAY_BE_VERSION = /^\p{Nd}+\.\p{Nd}{1,2}$/u;
 const NAME = new RegExp(`(?<![${WORD}])[A-Z][${WORD}]{2,}[${WHITE}]$`, "u");
 const NAME_WITHIN_SENTENCE = new RegExp(`[${WORD}][^${WORD}.!?]+[A-Z][${WORD}]*[${WHITE}]$`, "u");
+// What shows that a number is a quantity: a sign or a word after it, perhaps after more numbers, or a sign before it.
+const QUANTITY = new RegExp(
+  "^(?:[ ,–\\-]{0,2}(?:to|and|or|by|bis|und|oder|mal|x)?[ ]?\\p{Nd}{1,9}(?:[.,]\\p{Nd}{1,9})?){0,4}" +
+    "[ \\u00a0\\u202f\\-]?(?:[%‰°$]|((?:\\p{L}|[\\p{Nl}\\p{No}])+))",
+  "u",
+);
+const SIGN_BEFORE = new RegExp(`\\$[${WHITE}]?$`);
+const NO_UNITS = [
+  ..."to and or but is was are were has had have says said in on at for of the a an with by from as than that which".split(" "),
+  ..."bis und oder ist war sind waren hat haben sagt im am an auf für von vom zum mit als dass".split(" "),
+];
+const LONGEST_SYMBOL = 3; // letters, such as "GHz"
 
 /** A number in a text. */
 interface Place {
@@ -22,21 +34,34 @@ interface Place {
 }
 
 /**
- * A translation in which numbers whose decimals are as in the source are as the target language writes them, but not those that may be
- * times, dates or versions, or that either text has twice.
+ * A translation in which quantities whose decimals are as in the source are as the target language writes them, but none of a text
+ * with a number that may be a time, a date or a version. Numbers that either text has twice, or that touch letters, stay.
  */
 export function withDecimals(source: string, translation: string, formats: NumberFormats | undefined): string {
   if (formats === undefined || formats.source.decimal === formats.target.decimal) return translation;
   if (!DECIMALS.test(source) || !DECIMALS.test(translation)) return translation;
-  const [inSource, inTranslation] = [pairs(source), pairs(translation)];
+  const inTranslation = pairs(translation);
   const kept: StandIn[] = [];
-  for (const [number, place] of inSource) {
+  for (const [number, place] of pairs(source)) {
     const other = inTranslation.get(number);
     const decimals = readNumber(number, formats.source)?.decimals ?? "";
-    if (place === undefined || other === undefined || decimals === "" || stays(number, place, other)) continue;
-    kept.push({ word: number, part: rewrittenIn(number, formats), isGenitive: false, added: "" });
+    if (place === undefined || other === undefined || decimals === "") continue;
+    if (stays(number, place, other)) return translation;
+    const areApart = [place, other].every(({ text, part }) => standsApart(text, part));
+    if (areApart && isQuantity(place, formats.source.decimal))
+      kept.push({ word: number, part: rewrittenIn(number, formats), isGenitive: false, added: "" });
   }
   return withParts(translation, kept) ?? translation;
+}
+
+function isQuantity({ text, part }: Place, decimal: string): boolean {
+  if (part.kind === "amount" || SIGN_BEFORE.test(textBefore(text, part.start))) return true;
+  const after = QUANTITY.exec(text.slice(part.start + part.text.length));
+  const word = after?.[1];
+  if (word === undefined) return after !== null;
+  if (NO_UNITS.includes(word)) return false;
+  // Where numbers of sections have the same sign, a title may follow.
+  return decimal !== "." || (word === word.toLowerCase() && word !== word.toUpperCase()) || [...word].length <= LONGEST_SYMBOL;
 }
 
 /** The numbers with one sign of a text; undefined: there are several that are the same. */

@@ -31,7 +31,7 @@ const ENDINGS_OF_OTHERS = new Map([
 ]);
 // Titles, and words at the beginning of sentences, which training text may lack.
 const NO_NAMES = (
-  "approx ca etc evtl ggf incl inkl vs dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey hmm hooray meanwhile " +
+  "ca etc evtl ggf inkl vs dr frau fräulein herr herrn miss mr mrs ms prof amid furthermore hence hey hmm hooray meanwhile " +
   "moreover nevertheless nope oops " +
   "ouch thus whoa whoops wow yeah yep yuck yup andererseits außerdem demnach hoppla hurra igitt insbesondere somit tja unterdessen zudem"
 ).split(" ");

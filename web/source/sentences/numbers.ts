@@ -46,13 +46,14 @@ const BEFORE_TIME = new RegExp(`(?<![${WORD}])(?:${BEFORE})[${WHITE}]$`, "u");
 const AFTER_TIME = new RegExp(`^[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCase("clock")}|${inAnyCase("uhr")}|[hH])(?![${WORD}])`, "u");
 // A name, such as that of a program, or another word that has numbers of versions or sections after it.
 const NAMES = [
-  ..."version release section chapter part figure table update v room page lesson exercise rule model level unit".split(" "),
-  ..."gate scene step question article paragraph season episode volume".split(" "),
+  ..."version release section chapter part figure fig table update v room page p lesson exercise rule model level unit".split(" "),
+  ..."gate scene step question article paragraph season episode volume no nr abschnitt kapitel seite abbildung abb".split(" "),
+  ..."tabelle nummer".split(" "),
 ]
   .map(inAnyCase)
   .join("|");
 const PROGRAMS = "Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth";
-const BEFORE_VERSION = new RegExp(`(?:(?<![${WORD}])(?:[${WORD}]+[A-Z][${WORD}]*|${PROGRAMS}|${NAMES})|§)[${WHITE}]?$`, "u");
+const BEFORE_VERSION = new RegExp(`(?:(?<![${WORD}])(?:[${WORD}]+[A-Z][${WORD}]*|${PROGRAMS}|(?:${NAMES})[sS]?\\.?)|§)[${WHITE}]?$`, "u");
 const MINOR = new RegExp(`^${D}+\\.${D}{1,2}$`, "u");
 
 /** The formats of two languages, given by their codes without script and region; undefined if one is not known. */

@@ -196,7 +196,7 @@ export function isOftenSpelledOut(part: string): boolean {
 }
 
 /** Whether a number or an amount stands apart from letters and other numbers. */
-function standsApart(text: string, { text: number, start, kind }: Pick<Part, "text" | "start" | "kind">): boolean {
+export function standsApart(text: string, { text: number, start, kind }: Pick<Part, "text" | "start" | "kind">): boolean {
   const end = start + number.length;
   const before = start > 0 ? characterBefore(text, start) : "";
   const around = before + (end < text.length ? characterAt(text, end) : "");

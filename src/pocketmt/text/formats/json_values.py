@@ -16,13 +16,17 @@ _TOKEN: Final = re.compile(
     r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")(?P<key>\s*:)?|(?P<opens>[{\[])|(?P<closes>[}\]])|(?P<next>,)'
 )
 # What divides a string into texts: line breaks, and the sign between the forms of Vue's messages.
-_SEPARATOR: Final = re.compile(r"(\r*\n|\r+\Z| \| )")
+_SEPARATOR: Final = re.compile(r"((?<!\r)\r*\n|(?<!\r)\r+\Z| \| )")
 _METADATA: Final = "@"  # In ARB files, "@title" has data about the message "title", and "@@locale" about the file.
-# Of strings without white space, those for programs: names of variables and files, codes of languages and colours, and
-# identifiers.
-_CODE: Final = re.compile(r"_|[^\W\d_][.+=@\\][^\W_]|[a-z][A-Z]|\d-|-\d|^[.#~/].|^[a-z]{2,3}-[A-Z]{2}$")
+# Of strings without white space, those for programs: names of variables, files and styles, codes of languages, colours
+# and formats, and identifiers.
+_CODE: Final = re.compile(
+    r"_|[^\W_]{2}[.+=@\\][^\W_]{2}|[a-z][A-Z]|\d-\d|^(?:\.{1,2}|~)?/\S*[/.]|^[A-Za-z]:\\|^#[\dA-Fa-f]{3,8}$"
+    r"|^[a-z]{2,3}-[A-Z]{2}$|^(?=\S*\d)[\dA-Fa-f]+(?:-[\dA-Fa-f]+)+$|^[YMDdHhmsaAZ:/.-]*(?:YY|MM|HH|mm)[YMDdHhmsaAZ:/.-]*$"
+    r"|^(?:application|audio|font|image|multipart|text|video)/[\w.+-]+$"
+)
 _SPACE: Final = re.compile(r"\s")
-_PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}|%\(\w+\)|\$\w+")
+_PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}|%\(\w+\)|\$[A-Za-z_]\w*")
 _MOST_NAMED: Final = 5  # lines in a warning
 
 
@@ -79,7 +83,10 @@ def read_units(
 
     def report(translation: str) -> bytes:
         if warn is not None and copied:
-            warn(f"{name}, {_named(copied)} copied, not translated: correct their braces, or translate them by hand")
+            warn(
+                f"{name}, {_named(copied)} copied, not translated: translate them by hand (they have an offset, a "
+                "choice, an apostrophe before a brace, a # beside the forms, or braces that do not match)"
+            )
         if warn is not None and is_empty:
             warn(f"{name}: has no text to translate")
         return b""
