@@ -139,7 +139,7 @@ def test_a_file_of_an_office_program_is_refused(pocketmt: Run, random_model: Pat
         ("letter.docx", "letter.docx is not a text file: save it as HTML, or as text or TSV in UTF-8"),
         ("film.ass", "film.ass: subtitles of this kind are not supported: convert them to .srt or .vtt"),
         ("film.srt", "film.srt: no times such as 00:00:01,000 --> 00:00:04,000: give a file of subtitles"),
-        ("en.json", "en.json, line 1: not JSON (Expecting value, column 1): correct it; comments, and commas"),
+        ("en.json", "en.json, line 1: not JSON (Expecting value, column 1): correct it; comments and trailing commas"),
     ):
         path = tmp_path / name
         path.write_bytes(b"PK\x03\x04")

@@ -177,7 +177,7 @@ def test_units_know_their_lines() -> None:
         (b'{"a": "b"}\n{"a": "b"}\n', "a file with an object on each line is JSON lines"),
         (b'{"a": "b\n"}', "line 1: not JSON"),
         (b'["\xff"]', "x.json, line 1: not UTF-8"),
-        (b"[" * 100_000, "x.json: more than some 900 arrays or objects are within each other: divide it"),
+        (b"[" * 100_000, "x.json: arrays or objects are nested more than about 900 deep: divide the file"),
     ],
 )
 def test_what_is_not_json_is_refused(content: bytes, message: str) -> None:

@@ -1,7 +1,7 @@
 """ICU messages with forms for numbers or cases, as complete sentences to translate.
 
 "You have {n, plural, one {# day} other {# days}} left." has the sentences "You have {n} day left." and "You have {n}
-days left.". Their translations are written as the forms of one message, which is how ICU recommends messages.
+days left.". Their translations are written as the forms of one message, as ICU recommends.
 """
 
 import re
@@ -61,7 +61,7 @@ class Message:
     _numbers: frozenset[str]  # that only "#" stands for
 
     def written(self, sentences: Sequence[str]) -> str | None:
-        """Return the message with other sentences; None if their braces do not let it."""
+        """Return the message with other sentences; None if their braces do not match."""
         given = [_APOSTROPHE.sub("''", sentence) for sentence in sentences]
         whole = self._forms.written(iter(given), self._numbers)
         found = read_message(whole)

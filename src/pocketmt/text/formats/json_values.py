@@ -76,9 +76,10 @@ def read_units(
             copied.append(value.line)
         elif _is_text(string):
             is_empty = False
-            encode = _encoder(string, message, written, partial(copied.append, value.line))
-            lines = [line for each in _texts(string, message) for line in _SEPARATOR.split(each)[::2]]
-            yield Unit(tuple(lines), before + text[end : value.start].encode(), encode, b"", value.line)
+            texts = [_SEPARATOR.split(each) for each in ([string] if message is None else message.sentences)]
+            encode = _encoder(texts, message, written, partial(copied.append, value.line))
+            lines = tuple(line for parts in texts for line in parts[::2])
+            yield Unit(lines, before + text[end : value.start].encode(), encode, b"", value.line)
             end, before = value.end, b""
 
     def report(translation: str) -> bytes:
@@ -99,11 +100,11 @@ def _check(text: str, name: str) -> None:
         json.loads(text, parse_int=str)  # Of any length.
     except json.JSONDecodeError as error:
         raise DataError(
-            f"{name}, line {error.lineno}: not JSON ({error.msg}, column {error.colno}): correct it; comments, and "
-            "commas before brackets that close, are not JSON; a file with an object on each line is JSON lines (.jsonl)"
+            f"{name}, line {error.lineno}: not JSON ({error.msg}, column {error.colno}): correct it; comments and "
+            "trailing commas are not JSON; a file with an object on each line is JSON lines (.jsonl)"
         ) from error
     except RecursionError as error:
-        raise DataError(f"{name}: more than some 900 arrays or objects are within each other: divide it") from error
+        raise DataError(f"{name}: arrays or objects are nested more than about 900 deep: divide the file") from error
 
 
 def _values(text: str) -> Iterator[_Value]:
@@ -147,30 +148,26 @@ def _is_text(string: str) -> bool:
     return _SPACE.search(string) is not None or _CODE.search(_PLACEHOLDER.sub("", string)) is None
 
 
-def _texts(string: str, message: Message | None) -> list[str]:
-    return [string] if message is None else message.sentences
-
-
-def _encoder(string: str, message: Message | None, written: str, copy: Callable[[], None]) -> Callable[[str], bytes]:
+def _encoder(
+    texts: Sequence[Sequence[str]], message: Message | None, written: str, copy: Callable[[], None]
+) -> Callable[[str], bytes]:
     """Return what writes the translation of a string as JSON; a string that stays the same is copied.
 
     Args:
-        string: the text.
-        message: the text as a message with forms; None: it is none.
-        written: the text as JSON.
-        copy: called if the translations are no message, so that the text is copied.
+        texts: lines and the separators after them, of the string or of each sentence of its message.
+        message: the string as a message with forms; None: it is none.
+        written: the string as JSON.
+        copy: called if the translations are no message, so that the string is copied.
     """
-    texts = _texts(string, message)
-    divided = [_SEPARATOR.split(text) for text in texts]
 
     def encode(translation: str) -> bytes:
         lines = iter(translation.split("\n"))
         # The separators are every second part.
-        translated = ["".join(part if at % 2 else next(lines) for at, part in enumerate(text)) for text in divided]
+        translated = ["".join(part if at % 2 else next(lines) for at, part in enumerate(parts)) for parts in texts]
         whole = translated[0] if message is None else message.written(translated)
         if whole is None:
             copy()
-        if whole is None or translated == texts:
+        if whole is None or translated == ["".join(parts) for parts in texts]:
             return written.encode()
         return json.dumps(whole, ensure_ascii=False).encode()
 
