@@ -25,7 +25,7 @@ from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
 
 RECORD: Final = Path(__file__).parent / "records" / "floor.json"
-INSTRUCTION_SETS: Final = ("avx512_vnni", "avx_vnni", "avx2")  # that limits are known of
+INSTRUCTION_SETS: Final = ("amx_int8", "avx512_vnni", "avx_vnni", "avx2")  # that limits are known of
 TYPES: Final = ("int8", "float32")
 MEBIBYTES: Final = tuple(2.0**power for power in range(-2, 9))  # 256 KiB to 256 MiB
 PEAK_COLUMNS: Final = (

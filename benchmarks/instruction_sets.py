@@ -14,6 +14,11 @@ from pocketmt.evaluation.records import machine
 # like one without. MKL heeds its setting on Intel's processors alone. FBGEMM has no such setting: Marian's forms for it
 # are left out where it would use AVX-512.
 HELD: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
+    # Without AMX.
+    "avx512_vnni": {
+        "CTranslate2": {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI", "MKL_ENABLE_INSTRUCTIONS": "AVX512_E1"},
+        "Marian": {"INTGEMM_CPUID": "AVX512VNNI", "MKL_ENABLE_INSTRUCTIONS": "AVX512_E1"},
+    },
     "avx2": {
         "CTranslate2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
         "Marian": {"INTGEMM_CPUID": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
@@ -62,13 +67,13 @@ def _held(side: Side, instruction_set: str) -> Side:
     settings = tuple(
         replace(setting, environment={**setting.environment, **environment})
         for setting in side.settings
-        if _keeps_to(setting, supported)
+        if instruction_set == "avx512_vnni" or _keeps_to_256_bits(setting, supported)
     )
     return replace(side, settings=settings, instruction_set=instruction_set)
 
 
-def _keeps_to(setting: Setting, supported: Sequence[str]) -> bool:
-    """Return whether a peer with the setting can be held to one of `HELD`, all of which have 256-bit registers."""
+def _keeps_to_256_bits(setting: Setting, supported: Sequence[str]) -> bool:
+    """Return whether a peer with the setting can be held to an instruction set with registers of 256 bits."""
     kernels = setting.environment.get("CT2_FORCE_CPU_ISA")
     if kernels is not None:
         return CTRANSLATE2_KERNELS.get(kernels) == "avx2"

@@ -15,6 +15,7 @@ from pocketmt.toml_file import read_toml
 
 # A record's name for an instruction set -> the one in provenance sentences; the first that a machine has is named.
 INSTRUCTION_SETS: Final = {
+    "amx_int8": "Intel AMX",
     "avx512_vnni": "AVX-512 VNNI",
     "avx_vnni": "AVX-VNNI",
     "avx2": "AVX2",

@@ -5,6 +5,10 @@
 #endif
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
@@ -35,6 +39,18 @@ uint32_t saved_registers() {
     return low;
 }
 
+// Asks for the registers that the operating system gives only to processes that ask; returns whether it does.
+bool are_granted(uint32_t registers) {
+    constexpr long tile_data = 18;  // The number of the bit.
+    if ((registers >> tile_data & 1u) == 0) return true;
+#if defined(__linux__)
+    constexpr long request_permission = 0x1023;  // ARCH_REQ_XCOMP_PERM, since Linux 5.16.
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return false;
+#endif
+}
+
 #else
 
 bool is_set(const CpuidBit&) {
@@ -43,6 +59,10 @@ bool is_set(const CpuidBit&) {
 
 uint32_t saved_registers() {
     return 0;
+}
+
+bool are_granted(uint32_t) {
+    return true;
 }
 
 #endif
@@ -82,7 +102,7 @@ bool offered(const CpuRequirements& requirements) {
     for (size_t word = 0; word < 2; ++word) {
         if ((requirements.hardware_capabilities[word] & ~present.words[word]) != 0) return false;
     }
-    return (requirements.saved_registers & ~saved_registers()) == 0;
+    return (requirements.saved_registers & ~saved_registers()) == 0 && are_granted(requirements.saved_registers);
 }
 
 size_t last_cache_bytes() {

@@ -17,8 +17,9 @@ struct CpuidBit {
 };
 
 struct CpuRequirements {
-    CpuidBit cpuid[8] = {};
+    CpuidBit cpuid[10] = {};
     // Bits of XCR0 (Intel SDM, volume 1, section 13.3): registers that the operating system saves at a context switch.
+    // Linux asks processes to request those of tiles first, and `offered` does so.
     uint32_t saved_registers = 0;
     // Bits of AT_HWCAP and of AT_HWCAP2, by which Linux on AArch64 describes the processor.
     uint64_t hardware_capabilities[2] = {};

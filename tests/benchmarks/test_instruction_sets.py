@@ -60,7 +60,7 @@ def test_an_unknown_instruction_set_is_refused(program: str, capsys: pytest.Capt
     with pytest.raises(SystemExit) as exit:
         import_module(program).main(["--instruction-set", "mmx"])
     assert exit.value.code == 2
-    assert "invalid choice: 'mmx' (choose from 'avx2', 'avx_vnni')" in capsys.readouterr().err
+    assert "invalid choice: 'mmx' (choose from 'avx512_vnni', 'avx2', 'avx_vnni')" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("supported", [("avx2", "avx_vnni"), ("avx2", "avx512f", "avx_vnni")])
@@ -77,6 +77,16 @@ def test_every_side_is_held_to_256_bit_registers(
     assert {setting.environment["INTGEMM_CPUID"] for setting in marian.settings} == {"AVX2"}
     assert ("packed8" in {setting.name for setting in marian.settings}) == ("avx512f" not in supported)
     assert ours.options(ours.settings[0]) == {"instruction_set": instruction_set}
+
+
+def test_every_side_can_be_held_to_avx512_without_amx(monkeypatch: pytest.MonkeyPatch) -> None:
+    processor(monkeypatch, "avx2", "avx512f", "avx512_vnni", "amx_int8")
+    peers = [ctranslate2_side("int8", "folder", "python"), marian_side("int8", "folder", "python", 1.0)]
+    ctranslate2, marian, ours = held([*peers, our_side("uniform8", "file", "python")], "avx512_vnni")
+    assert {setting.environment["CT2_FORCE_CPU_ISA"] for setting in ctranslate2.settings} == {"AVX2", "AVX512"}
+    assert {setting.environment["MKL_ENABLE_INSTRUCTIONS"] for setting in ctranslate2.settings} == {"AVX512_E1"}
+    assert {setting.environment["INTGEMM_CPUID"] for setting in marian.settings} == {"AVX512VNNI"}
+    assert ours.options(ours.settings[0]) == {"instruction_set": "avx512_vnni"}
 
 
 def test_a_side_has_the_instruction_set_that_it_reports_or_is_held_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,11 @@ Integers = NDArray[np.int8]
 
 INSTRUCTION_SETS = (
     "portable",
-    *(("neon_dot_product", "neon_i8mm") if platform.machine() == "aarch64" else ("avx2", "avx_vnni", "avx512_vnni")),
+    *(
+        ("neon_dot_product", "neon_i8mm")
+        if platform.machine() == "aarch64"
+        else ("avx2", "avx_vnni", "avx512_vnni", "amx_int8")
+    ),
 )
 
 UNIT_ROUNDOFF = 2.0**-24  # of float32

@@ -38,7 +38,10 @@ def test_an_unknown_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted({"avx512_vnni", "avx_vnni", "avx2", "neon_dot_product", "neon_i8mm"} - {*native.instruction_sets()})
+    "name",
+    sorted(
+        {"amx_int8", "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product", "neon_i8mm"} - {*native.instruction_sets()}
+    ),
 )
 def test_an_instruction_set_that_this_cpu_lacks(name: str) -> None:
     with pytest.raises(RuntimeError, match=rf"does not offer {name}.*portable"):

@@ -2,28 +2,10 @@
 // many rows hides the look-ups behind its multiplications.
 #include "instruction_set.h"
 #include "integer_product/non_negative.h"
-#include "lookup_table_product/panels.h"
+#include "lookup_table_product/weights.h"
 
 namespace pocketmt {
 namespace {
-
-template <class Chosen>
-struct LookupTableWeights {
-    using Products = Chosen;
-    static constexpr size_t step_bytes = group_bytes, read_ahead = page;
-    static constexpr bool decoded = true;
-    Registers::Bytes table;
-
-    explicit LookupTableWeights(const IntegerCall& call)
-        : table(Registers::load(call.levels) + static_cast<uint8_t>(Products::zero)) {}
-
-    // A byte of codes has an input of the first group in its low nibble and one of the second group in its high one.
-    template <size_t group, size_t part>
-    POCKETMT_INLINE Products load(const uint8_t* step) const {
-        const auto codes = Registers::nibbles<group>(Registers::load(step + part * part_bytes));
-        return Products(Registers::look_up(table, codes));
-    }
-};
 
 void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue, const Outputs& outputs) {
     const LookupTableParts block = lookup_table_parts(matrix.shape);

@@ -15,9 +15,12 @@ constexpr CpuidBit has_avx2{7, 0, CpuidRegister::ebx, 5};
 [[maybe_unused]] constexpr CpuidBit has_avx512bw{7, 0, CpuidRegister::ebx, 30};
 [[maybe_unused]] constexpr CpuidBit has_avx512vl{7, 0, CpuidRegister::ebx, 31};
 [[maybe_unused]] constexpr CpuidBit has_avx512_vnni{7, 0, CpuidRegister::ecx, 11};
+[[maybe_unused]] constexpr CpuidBit has_amx_tile{7, 0, CpuidRegister::edx, 24};
+[[maybe_unused]] constexpr CpuidBit has_amx_int8{7, 0, CpuidRegister::edx, 25};
 
 [[maybe_unused]] constexpr uint32_t saves_avx = 0x06;
 [[maybe_unused]] constexpr uint32_t saves_avx512 = 0xe6;
+[[maybe_unused]] constexpr uint32_t saves_amx = saves_avx512 | 0x60000;
 
 }  // namespace
 }  // namespace pocketmt

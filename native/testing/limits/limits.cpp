@@ -3,6 +3,9 @@
 #include "testing/limits/limits.h"
 
 #include "registers.h"
+#if defined(POCKETMT_MULTIPLIES_TILES)
+#include "tile_product/tile_registers.h"
+#endif
 
 namespace pocketmt::testing {
 
@@ -38,6 +41,28 @@ auto sum_of_lanes(Register values) {
     return total;
 }
 
+#if defined(POCKETMT_MULTIPLIES_TILES)
+constexpr size_t tile_products = 4;  // Of a step.
+constexpr size_t integer_multiply_adds = tile_products * tile_rows * tile_rows * tile_inputs;
+
+int32_t multiply_integers(size_t steps) {
+    const TileShapes shapes(tile_rows);
+    alignas(64) int32_t sum[tile_rows][tile_rows] = {};
+    load_tile<4>(sum, sizeof sum[0]);
+    load_tile<6>(sum, sizeof sum[0]);
+    clear_sums();
+    for (size_t step = 0; step < steps; ++step) {
+        multiply_add_tiles<0, 4, 6>();
+        multiply_add_tiles<1, 4, 6>();
+        multiply_add_tiles<2, 4, 6>();
+        multiply_add_tiles<3, 4, 6>();
+    }
+    store_tile<0>(sum, sizeof sum[0]);
+    return sum[0][0];
+}
+#else
+constexpr size_t integer_multiply_adds = sums * Registers::bytes;
+
 int32_t multiply_integers(size_t steps) {
     const int8_t activations[16] = {-2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2};
     const auto inputs = Registers::sixteen_inputs(activations);
@@ -51,6 +76,7 @@ int32_t multiply_integers(size_t steps) {
     }
     return sum_of_lanes(sum_of_all(sum));
 }
+#endif
 
 float multiply_floats(size_t steps) {
     const Registers::Floats activations = Registers::broadcast(-0.25f);
@@ -127,7 +153,7 @@ void write(void* memory, size_t bytes) {
 namespace POCKETMT_INSTRUCTION_SET {
 
 extern constinit const Limits limits = {
-    sums * Registers::bytes,       sums * Registers::lanes,   multiply_integers, multiply_floats, read,
+    integer_multiply_adds,         sums * Registers::lanes,   multiply_integers, multiply_floats, read,
     2 * chains * Registers::lanes, chains * Registers::lanes, operate,           divide,          write};
 
 }  // namespace POCKETMT_INSTRUCTION_SET

@@ -134,7 +134,7 @@ pin_workers_option = click.option(
 )
 instruction_set_option = click.option(
     "--instruction-set",
-    type=click.Choice(["portable", "avx2", "avx_vnni", "avx512_vnni", "neon_dot_product", "neon_i8mm"]),
+    type=click.Choice(["portable", "avx2", "avx_vnni", "avx512_vnni", "amx_int8", "neon_dot_product", "neon_i8mm"]),
     default=None,
     help="Instruction set of the kernels (default: the best that this CPU supports).",
 )

@@ -43,8 +43,8 @@ class Translator:
             shortlists.
         workers: how many threads compute at once; they share one copy of the weights.
         pin_workers: whether each worker computes on a separate core.
-        instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_i8mm", "neon_dot_product" or "portable"; None: this
-            CPU's best.
+        instruction_set: "amx_int8", "avx512_vnni", "avx_vnni", "avx2", "neon_i8mm", "neon_dot_product" or "portable";
+            None: this CPU's best.
         device: "cpu" is the native engine; "cuda" or "cuda:1" is a GPU, by PyTorch; "torch-cpu" is the same code on the
             processor; "auto" is a GPU if PyTorch finds one, and else "cpu". PyTorch has no terms, sampling,
             suppression, penalties of repetitions, alignment or replaced unknowns; a shortlist must be asked for.

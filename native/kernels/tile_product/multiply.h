@@ -1,0 +1,118 @@
+// The product of rows of activations with panels of 8-bit weights in tile registers. The packed layout of 8-bit weights
+// (integer_product/panels.h) is the one that tiles read: 16 groups of 4 inputs, each of 16 outputs.
+#pragma once
+
+#include "integer_product/call.h"
+#include "tile_product/pending_sums.h"
+#include "tile_product/sources.h"
+#include "tile_product/tile_registers.h"
+
+namespace pocketmt {
+namespace {
+
+// The activations of a block of rows, cut into tiles of one height. The last tile begins early enough to have all of
+// its rows: those that it shares with the one before are computed twice.
+struct RowTiles {
+    size_t rows;
+    size_t count;
+    size_t height;
+
+    explicit RowTiles(size_t block)
+        : rows(block), count(ceil_divide(block, tile_rows)), height(ceil_divide(block, count)) {}
+    size_t first_row(size_t tile) const { return smaller(tile * height, rows - height); }
+};
+
+// Multiplies the tiles of a block's inputs, step by step, while the results of the block before are stored:
+// add_products(byte of a panel, input) and then end_step(step).
+template <size_t columns, class AddProducts, class EndStep>
+POCKETMT_INLINE void multiply_block(const IntegerCall& call, size_t height, PendingSums<columns>& pending,
+                                    const AddProducts& add_products, const EndStep& end_step) {
+    const size_t steps = ceil_divide(call.columns, tile_inputs);
+    const size_t rows_of_step = ceil_divide(PendingSums<columns>::row_tiles * height, steps);
+    clear_sums();
+    for (size_t step = 0; step < steps; ++step) {
+        add_products(step * tile_panel_bytes, step * tile_inputs);
+        pending.store(rows_of_step);
+        end_step(step);
+    }
+}
+
+// Two tiles of rows by one panel.
+template <class EndStep>
+void multiply_two_by_two(const IntegerCall& call, const RowTiles& tiles, size_t tile, const uint8_t* weights,
+                         size_t panel, PendingSums<2>& pending, const EndStep& end_step) {
+    const size_t stride = call.activations.stride;
+    const size_t rows[2] = {tiles.first_row(tile), tiles.first_row(tile + 1)};
+    const int8_t* upper = call.activations.codes + rows[0] * stride;
+    const int8_t* lower = call.activations.codes + rows[1] * stride;
+    const auto add_products = [&](size_t byte, size_t input) POCKETMT_INLINE_LAMBDA {
+        load_tile<4>(upper + input, stride);
+        load_tile<6>(weights + byte, group_bytes);
+        multiply_add_tiles<0, 4, 6>();
+        load_tile<7>(weights + byte + tile_row_bytes, group_bytes);
+        multiply_add_tiles<1, 4, 7>();
+        load_tile<5>(lower + input, stride);
+        multiply_add_tiles<2, 5, 6>();
+        multiply_add_tiles<3, 5, 7>();
+    };
+    multiply_block(call, tiles.height, pending, add_products, end_step);
+    pending.take(rows, panel * panel_outputs);
+}
+
+// A tile of rows by two panels. If only one is left, it is given twice, and the other results are not stored.
+template <class EndStep>
+void multiply_one_by_four(const IntegerCall& call, const RowTiles& tiles, size_t tile, const uint8_t* first,
+                          const uint8_t* second, size_t panel, PendingSums<4>& pending, const EndStep& end_step) {
+    const size_t stride = call.activations.stride;
+    const size_t rows[1] = {tiles.first_row(tile)};
+    const int8_t* codes = call.activations.codes + rows[0] * stride;
+    const auto add_products = [&](size_t byte, size_t input) POCKETMT_INLINE_LAMBDA {
+        load_tile<4>(codes + input, stride);
+        load_tile<6>(first + byte, group_bytes);
+        multiply_add_tiles<0, 4, 6>();
+        load_tile<7>(first + byte + tile_row_bytes, group_bytes);
+        multiply_add_tiles<1, 4, 7>();
+        load_tile<6>(second + byte, group_bytes);
+        multiply_add_tiles<2, 4, 6>();
+        load_tile<7>(second + byte + tile_row_bytes, group_bytes);
+        multiply_add_tiles<3, 4, 7>();
+    };
+    multiply_block(call, tiles.height, pending, add_products, end_step);
+    pending.take(rows, panel * panel_outputs);
+}
+
+// The product of a block of rows. Source: where the weights come from (tile_product/sources.h).
+template <class Source>
+void multiply_tiles(const IntegerCall& call, size_t rows) {
+    const RowTiles tiles(rows);
+    const TileShapes shapes(tiles.height);
+    int32_t first_sums[block_rows];
+    for (size_t row = 0; row < rows; ++row) first_sums[row] = -Source::Products::zero * call.activation_sums[row];
+    PendingSums<2> pairs(call, first_sums, tiles.height);
+    PendingSums<4> singles(call, first_sums, tiles.height);
+    const size_t last = last_panel(call.outputs, call.rows), paired = tiles.count / 2 * 2;
+    const bool all_paired = paired == tiles.count;
+    const size_t at_once = all_paired ? 1 : 2;
+    const Source source(call, at_once);
+    const size_t blocks = ceil_divide(tiles.count, 2);
+    for (size_t panel = first_panel(call.outputs); panel < last; panel += at_once) {
+        const size_t panels = smaller(at_once, last - panel);
+        for (size_t index = panel; index < panel + panels; ++index) {
+            for (size_t tile = 0; tile < paired; tile += 2) {
+                multiply_two_by_two(call, tiles, tile, source.panel(index), index, pairs,
+                                    [&](size_t step) { source.prepare_next(index, step, {tile / 2, blocks}); });
+            }
+        }
+        if (all_paired) continue;
+        multiply_one_by_four(call, tiles, paired, source.panel(panel), source.panel(panel + panels - 1), panel, singles,
+                             [&](size_t step) {
+                                 source.prepare_next(panel, step, {blocks - 1, blocks});
+                                 source.prepare_next(panel + 1, step, {blocks - 1, blocks});
+                             });
+    }
+    pairs.store_all();
+    singles.store_all();
+}
+
+}  // namespace
+}  // namespace pocketmt
