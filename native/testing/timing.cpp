@@ -93,21 +93,22 @@ class Stream {
     Memory memory_;
 };
 
-// Rows of random activations: any codes, or, as after relu, none that is negative.
+// Rows of random activations: any codes, or, as after relu, none that is negative. Aligned as in the engine.
 struct RandomActivations {
-    std::vector<int8_t> codes;
     std::vector<float> scales;
     size_t stride;
+    Memory memory;
 
     RandomActivations(size_t count, size_t columns, bool after_relu)
-        : codes(random_bytes<int8_t>(count * round_up(columns, activation_alignment))),
-          scales(count, 1.0f),
-          stride(round_up(columns, activation_alignment)) {
-        for (int8_t& each : codes) each = std::max<int8_t>(each, after_relu ? 0 : -127);
-        for (size_t row = 0; row < count; ++row)
-            std::fill_n(codes.data() + row * stride + columns, stride - columns, 0);
+        : scales(count, 1.0f), stride(round_up(columns, activation_alignment)), memory(allocate(count * stride)) {
+        const auto random = random_bytes<int8_t>(count * columns);
+        std::memset(memory.get(), 0, count * stride);
+        for (size_t index = 0; index < random.size(); ++index)
+            codes()[index / columns * stride + index % columns] =
+                std::max<int8_t>(random[index], after_relu ? 0 : -127);
     }
-    ProductInput input() const { return {.count = scales.size(), .quantized = {codes.data(), scales.data(), stride}}; }
+    int8_t* codes() const { return static_cast<int8_t*>(memory.get()); }
+    ProductInput input() const { return {.count = scales.size(), .quantized = {codes(), scales.data(), stride}}; }
 };
 
 // Names; bits of binary codes and of integers: 7 for weights from -64 to 63, else 8; whether activations are as after
@@ -120,17 +121,18 @@ std::vector<std::vector<double>> time_products(const std::string& instruction_se
     require(rows > 0 && columns > 0 && count > 0 && copies > 0, "a product that is not empty");
     const Kernels& table = kernels_named(instruction_set);
     const RandomActivations any(count, columns, false), positive(count, columns, true);
-    std::vector<float> out(count * rows);
+    const Memory results = allocate(count * rows * sizeof(float));
+    auto* out = static_cast<float*>(results.get());
     std::vector<std::pair<Stream, ProductInput>> products;
     for (const auto& [family, bits, after_relu] : timed) {
         products.emplace_back(Stream(pack_random(table, family, {rows, columns, bits}), copies),
                               (after_relu ? positive : any).input());
     }
-    for (const auto& [stream, input] : products) stream.time(input, out.data());
+    for (const auto& [stream, input] : products) stream.time(input, out);
     std::vector<std::vector<double>> seconds(timed.size());
     for (size_t round = 0; round < rounds; ++round) {
         for (size_t index = 0; index < products.size(); ++index)
-            seconds[index].push_back(products[index].first.time(products[index].second, out.data()));
+            seconds[index].push_back(products[index].first.time(products[index].second, out));
     }
     return seconds;
 }

@@ -81,7 +81,10 @@ void multiply_one_by_four(const IntegerCall& call, const RowTiles& tiles, size_t
     pending.take(rows, panel * panel_outputs);
 }
 
-// The product of a block of rows. Source: where the weights come from (tile_product/sources.h).
+// Bytes of weights that stay in the second-level cache while all blocks of rows pass over them.
+constexpr size_t near_bytes = 512 * 1024;
+
+// The product of some rows. Source: where the weights come from (tile_product/sources.h).
 template <class Source>
 void multiply_tiles(const IntegerCall& call, size_t rows) {
     const RowTiles tiles(rows);
@@ -90,25 +93,32 @@ void multiply_tiles(const IntegerCall& call, size_t rows) {
     for (size_t row = 0; row < rows; ++row) first_sums[row] = -Source::Products::zero * call.activation_sums[row];
     PendingSums<2> pairs(call, first_sums, tiles.height);
     PendingSums<4> singles(call, first_sums, tiles.height);
-    const size_t last = last_panel(call.outputs, call.rows), paired = tiles.count / 2 * 2;
-    const bool all_paired = paired == tiles.count;
-    const size_t at_once = all_paired ? 1 : 2;
-    const Source source(call, at_once);
-    const size_t blocks = ceil_divide(tiles.count, 2);
-    for (size_t panel = first_panel(call.outputs); panel < last; panel += at_once) {
-        const size_t panels = smaller(at_once, last - panel);
-        for (size_t index = panel; index < panel + panels; ++index) {
-            for (size_t tile = 0; tile < paired; tile += 2) {
-                multiply_two_by_two(call, tiles, tile, source.panel(index), index, pairs,
-                                    [&](size_t step) { source.prepare_next(index, step, {tile / 2, blocks}); });
-            }
+    Source source(call, tiles.count % 2 + 1);
+    const auto multiply_pair = [&](const PanelRange& panels, size_t tile) {
+        source.start(panels, tile / 2);
+        for (size_t panel = panels.first; panel < panels.last; ++panel) {
+            multiply_two_by_two(call, tiles, tile, source.panel(panel), panel, pairs,
+                                [&](size_t step) POCKETMT_INLINE_LAMBDA { source.prepare_next(panel, step); });
         }
-        if (all_paired) continue;
-        multiply_one_by_four(call, tiles, paired, source.panel(panel), source.panel(panel + panels - 1), panel, singles,
-                             [&](size_t step) {
-                                 source.prepare_next(panel, step, {blocks - 1, blocks});
-                                 source.prepare_next(panel + 1, step, {blocks - 1, blocks});
-                             });
+    };
+    const auto multiply_single = [&](const PanelRange& panels, size_t tile) {
+        source.start(panels, tile / 2);
+        for (size_t panel = panels.first; panel < panels.last; panel += 2) {
+            const size_t second = smaller(panel + 1, panels.last - 1);
+            multiply_one_by_four(call, tiles, tile, source.panel(panel), source.panel(second), panel, singles,
+                                 [&](size_t step) POCKETMT_INLINE_LAMBDA {
+                                     source.prepare_next(panel, step);
+                                     source.prepare_next(panel + 1, step);
+                                 });
+        }
+    };
+    const size_t near_panels =
+        larger(2, near_bytes / (ceil_divide(call.columns, tile_inputs) * tile_panel_bytes) / 2 * 2);
+    const size_t last = last_panel(call.outputs, call.rows);
+    for (size_t first = first_panel(call.outputs); first < last; first += near_panels) {
+        const size_t end = smaller(first + near_panels, last);
+        for (size_t tile = 0; tile + 1 < tiles.count; tile += 2) multiply_pair({first, end, 1}, tile);
+        if (tiles.count % 2 == 1) multiply_single({first, end, 2}, tiles.count - 1);
     }
     pairs.store_all();
     singles.store_all();
