@@ -2,8 +2,8 @@
 
     python -m benchmarks.floor --core 1
 
-Multiply-adds are those of int8 (vpdpbusd of AVX-512 VNNI and AVX-VNNI; of AVX2 three instructions) and of float32
-(fused), in sums that do not wait for each other. Memory is read over and over by plain loads. The record,
+Multiply-adds are those of int8 (tdpbsud of AMX, vpdpbusd of AVX-512 VNNI and AVX-VNNI; of AVX2 three instructions) and
+of float32 (fused), in sums that do not wait for each other. Memory is read over and over by plain loads. The record,
 benchmarks/records/floor.json, has a row for each instruction set and type, and for each and size; the rows are printed
 as tables.
 """

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from benchmarks.page_tables import INSTRUCTION_SETS
 from benchmarks.pictures.axes import Scale, draw_x_axis, draw_y_axis
 from benchmarks.pictures.curves import Curve, draw_curves, selected
 from benchmarks.pictures.svg import SMALL, WIDTH, Box, Drawing
@@ -32,7 +33,7 @@ def draw_kernels(record: Mapping[str, Any]) -> str:
     best = look_up(rows[0], "instruction_set")
     drawing = Drawing(488, "Speed of products of fewer bits", "times as fast as the product of 8-bit weights")
     drawing.text((20, 38), "Products of fewer bits: times as fast as 8 bits", bold=True)
-    name = str(best).upper().replace("AVX512_VNNI", "AVX-512 VNNI")
+    name = INSTRUCTION_SETS.get(str(best), str(best).upper())
     drawing.text((20, 68), f"matrix of {SHAPE} weights, {name}; decoding reads from memory", "muted", size=SMALL)
     drawn = [row for row in rows if selected(row, instruction_set=best, shape=SHAPE)]
     highest = max((look_up(row, f"times_int8.{family}") for row in drawn for family in FAMILIES), default=1.0)

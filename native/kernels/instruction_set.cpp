@@ -15,6 +15,7 @@ constinit const Kernels kernels = {POCKETMT_NAME(POCKETMT_INSTRUCTION_SET),
                                    vector_functions,
                                    fake_quantization_functions,
                                    Registers::expands_tables,
+                                   few_checked_rows,
                                    Registers::batch_rows};
 
 }  // namespace pocketmt::POCKETMT_INSTRUCTION_SET

@@ -20,16 +20,22 @@ struct Kernels {
     const FakeQuantizationFunctions& fake_quantization;
     // Whether products of lookup tables in a cache take longer than those of 8-bit weights.
     bool expands_tables;
+    size_t checked_rows;  // Rows of activations that take every path of the products, in check_kernels.
     // Decoder rows that suffice for a batch: if caches near a core do not hold more, a larger batch is hardly faster.
     size_t batch_rows;
 
     const Product& product(ProductFamily family) const { return *products[static_cast<size_t>(family)]; }
 };
 
+// One tile of rows and a part of another one, with most registers.
+constexpr size_t few_checked_rows = 15;
+constexpr size_t most_checked_rows = 35;
+
 // The kernels that this machine can run, those of the fastest instruction set first and the portable ones last.
+// Requests the tile registers of AMX from Linux, which makes signals take more of an alternate stack in this process.
 std::span<const Kernels* const> supported_kernels();
-// The kernels of an instruction set. Throws std::invalid_argument if there is no instruction set of this name, and
-// std::runtime_error if this machine cannot run it.
+// The kernels of an instruction set; requests nothing for others. Throws std::invalid_argument if there is no
+// instruction set of this name, and std::runtime_error if this machine cannot run it.
 const Kernels& kernels_named(std::string_view name);
 // The fastest kernels that this machine can run, or those that the environment variable POCKETMT_INSTRUCTION_SET names.
 // Throws std::runtime_error if there are none of this name or this machine cannot run them.

@@ -58,8 +58,8 @@ std::span<const Kernels* const> supported_kernels() {
 }
 
 const Kernels& kernels_named(std::string_view name) {
-    for (const Kernels* each : supported_kernels()) {
-        if (name == each->name) return *each;
+    for (const Kernels* each : compiled_kernels) {
+        if (name == each->name && offered(each->requirements)) return *each;
     }
     for (const std::string_view known : known_names) {
         if (name != known) continue;

@@ -16,10 +16,11 @@ namespace pocketmt {
 
 namespace {
 
-// More than one panel and one tile, with a remainder of outputs, inputs and rows.
+// More than one panel, with a remainder of outputs and inputs.
 constexpr size_t rows = 77;
 constexpr size_t columns = 101;
-constexpr size_t count = 15;
+// Inputs without a remainder, of which 8-bit weights are checked too.
+constexpr size_t whole_columns = activation_alignment;
 
 class Numbers {  // xorshift: the same numbers everywhere.
   public:
@@ -49,7 +50,7 @@ struct Block {
           bias(rows),
           offsets(rows),
           alphas(rows * most_binary_code_bits),
-          activations(count * columns),
+          activations(most_checked_rows * columns),
           integers(rows * columns),
           six_bit_integers(rows * columns),
           levels(rows * 16),
@@ -108,12 +109,12 @@ bool agree(const Product& product, const std::vector<float>& found, const std::v
                       [](float a, float b) { return std::fabs(a - b) <= bound; });
 }
 
-// Compares one row and all rows, which take different paths, with the reference; then all with the matrix's rows
+// Compares one row, some and all rows, which take different paths, with the reference; then all with the matrix's rows
 // gathered in reverse, which must have the same bits.
-void check_product(const Kernels& table, ProductFamily family, size_t bits, const Block& block,
+void check_product(const Kernels& table, ProductFamily family, const MatrixShape& shape, const Block& block,
                    const QuantizedActivations& activations, const Epilogue& epilogue) {
     const Product& product = table.product(family);
-    const MatrixShape shape{rows, columns, bits};
+    const size_t count = table.checked_rows;
     const UnpackedWeights weights = block.weights(family);
     AlignedBytes packed(product.packed_bytes(shape)), gathered(product.packed_bytes(shape));
     product.pack(weights, shape, packed.data);
@@ -126,7 +127,7 @@ void check_product(const Kernels& table, ProductFamily family, size_t bits, cons
     }
     std::vector<float> expected(count * rows), found(count * rows), reversed(count * rows);
     reference::multiply(family, weights, shape, input, epilogue, expected.data());
-    for (const size_t part : {size_t{1}, count}) {
+    for (const size_t part : {size_t{1}, few_checked_rows, count}) {
         input.count = part;
         product.multiply({packed.data, shape}, input, epilogue, {found.data(), rows});
         if (!agree(product, found, expected, part)) refuse(table, product.name);
@@ -142,13 +143,16 @@ struct Quantized {
     std::vector<float> scales;
     static constexpr size_t stride = round_up(columns, activation_alignment);
 
-    Quantized() : codes(count * stride), scales(count) {}
+    explicit Quantized(size_t count) : codes(count * stride), scales(count) {}
     QuantizedActivations view() const { return {codes.data(), scales.data(), stride}; }
+    // Rows of whole_columns, of the same codes.
+    QuantizedActivations whole_view() const { return {codes.data(), scales.data(), whole_columns}; }
     bool operator==(const Quantized&) const = default;
 };
 
 Quantized check_quantization(const Kernels& table, const Block& block) {
-    Quantized quantized, expected;
+    const size_t count = table.checked_rows;
+    Quantized quantized(count), expected(count);
     const float* x = block.activations.data();
     table.vector.quantize_rows(x, columns, count, columns, quantized.codes.data(), quantized.scales.data(),
                                quantized.stride);
@@ -159,7 +163,8 @@ Quantized check_quantization(const Kernels& table, const Block& block) {
 
 void check_static_quantization(const Kernels& table, const Block& block) {
     constexpr float inverse = 80.0f;  // Activations are from -2 to 2, so that some are clamped.
-    Quantized quantized, expected;
+    const size_t count = table.checked_rows;
+    Quantized quantized(count), expected(count);
     const float* x = block.activations.data();
     table.vector.quantize_rows_static(x, columns, count, columns, inverse, quantized.codes.data(), quantized.stride);
     reference::quantize_rows_static(x, count, columns, inverse, expected.codes.data(), expected.stride);
@@ -168,7 +173,8 @@ void check_static_quantization(const Kernels& table, const Block& block) {
 
 void check_logarithmic_quantization(const Kernels& table, const Block& block) {
     constexpr float top = 128.0f, scale = 1.25f;
-    Quantized quantized, expected;
+    const size_t count = table.checked_rows;
+    Quantized quantized(count), expected(count);
     const float* x = block.activations.data();
     table.vector.quantize_rows_logarithmic(x, columns, count, columns, top, scale, quantized.codes.data(),
                                            quantized.scales.data(), quantized.stride);
@@ -181,7 +187,8 @@ void check_logarithmic_quantization(const Kernels& table, const Block& block) {
 Quantized check_trained_range(const Kernels& table, const Block& block) {
     const float offset = 0.25f, scale = 0.0078125f, inverse = 128.0f;
     const QuantizationParameters parameters{&offset, &scale, &inverse, 1, 128.0f};
-    Quantized quantized, expected;
+    const size_t count = table.checked_rows;
+    Quantized quantized(count), expected(count);
     const float* x = block.activations.data();
     table.fake_quantization.quantize(parameters, x, columns, count, columns, quantized.codes.data(), quantized.stride);
     for (size_t i = 0; i < count * columns; ++i) {
@@ -214,13 +221,15 @@ void check_kernels(const Kernels& table) {
         const bool quantized = table.product(family).quantized_input,
                    binary_code = family == ProductFamily::binary_code;
         for (size_t bits = 1; bits <= (binary_code ? most_binary_code_bits : 1); ++bits) {
+            const MatrixShape shape{rows, columns, bits};
             for (const Epilogue& epilogue : {with_relu, with_offsets}) {
-                check_product(table, family, bits, block, dynamic.view(), epilogue);
-                if (quantized) check_product(table, family, bits, block, in_range.view(), epilogue);
+                check_product(table, family, shape, block, dynamic.view(), epilogue);
+                if (quantized) check_product(table, family, shape, block, in_range.view(), epilogue);
             }
-            if (quantized && !binary_code) check_product(table, family, bits, block, positive.view(), with_relu);
+            if (quantized && !binary_code) check_product(table, family, shape, block, positive.view(), with_relu);
         }
     }
+    check_product(table, ProductFamily::integer, {rows, whole_columns}, block, dynamic.whole_view(), with_relu);
 }
 
 }  // namespace pocketmt

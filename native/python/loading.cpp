@@ -16,12 +16,13 @@ namespace {
 
 const Kernels& choose_kernels(const std::optional<std::string>& name) {
     if (!name) return best_kernels();
-    std::string names;
-    for (const Kernels* each : supported_kernels()) {
-        if (each->name == *name) return *each;
-        names += (names.empty() ? "" : ", ") + std::string(each->name);
+    try {
+        return kernels_named(*name);
+    } catch (const std::exception&) {
+        std::string names;
+        for (const Kernels* each : supported_kernels()) names += (names.empty() ? "" : ", ") + std::string(each->name);
+        throw Error("instruction set \"" + *name + "\" is unknown or this CPU lacks it; it has: " + names);
     }
-    throw Error("instruction set \"" + *name + "\" is unknown or this CPU lacks it; it has: " + names);
 }
 
 const Kernels& checked_kernels(const std::optional<std::string>& name) {

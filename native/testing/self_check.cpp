@@ -71,7 +71,7 @@ void check_wrong_kernel(const std::string& instruction_set, const std::string& k
     VectorFunctions vector = right.vector;
     wronged = {nullptr, &right.vector, count};
     bool found = make_wrong(kernel, vector);
-    Kernels wrong{right.name, right.requirements, {}, vector, right.fake_quantization};
+    Kernels wrong{right.name, right.requirements, {}, vector, right.fake_quantization, false, right.checked_rows, 0};
     Product product;
     for (size_t family = 0; family < product_family_count; ++family) {
         wrong.products[family] = right.products[family];

@@ -1,5 +1,5 @@
-// Sums of a block that has been multiplied, whose results are stored while the tile registers multiply the next block:
-// otherwise the two would wait for each other.
+// Four tiles of sums that have been multiplied, whose results are stored while the tile registers multiply the next
+// four: otherwise the two would wait for each other.
 #pragma once
 
 #include "integer_product/call.h"
@@ -8,32 +8,39 @@
 namespace pocketmt {
 namespace {
 
-constexpr size_t block_tiles = 4;
+constexpr size_t sum_tiles = 4;
 
-// A block is a number of tiles of rows by `columns` tiles of outputs, four tiles in all.
-template <size_t columns>
+// The tiles are those of some rows by `columns` tiles of outputs. adds: whether the products are
+// added to the outputs, before the epilogue.
+template <size_t columns, bool adds>
 class PendingSums {
   public:
-    static constexpr size_t row_tiles = block_tiles / columns;
+    static constexpr size_t row_tiles = sum_tiles / columns;
 
-    // first_sums: what is added to the sums of each row of activations.
-    PendingSums(const IntegerCall& call, const int32_t* first_sums, size_t height)
-        : call_(call), first_sums_(first_sums), height_(height) {}
+    // first_sums: what is added to the sums of each row of activations. panel_scales: as of a source (sources.h).
+    PendingSums(const IntegerCall& call, const int32_t* first_sums, size_t height, size_t panel_scales)
+        : call_(call), first_sums_(first_sums), height_(height), panel_scales_(panel_scales) {}
 
-    // Takes the sums in tiles 0 to 3, of `height` rows each from first_rows on, and of the outputs from `output` on.
-    POCKETMT_INLINE void take(const size_t (&first_rows)[row_tiles], size_t output) {
+    // Takes the sums in tiles 0 to 3, of `height` rows each from first_rows on, and of the outputs from `output` on. Of
+    // each tile of rows, the first skipped_rows have been stored before.
+    POCKETMT_INLINE void take(const size_t (&first_rows)[row_tiles], const size_t (&skipped_rows)[row_tiles],
+                              size_t output) {
         store_tile<0>(sums_[0], sizeof sums_[0][0]);
         store_tile<1>(sums_[1], sizeof sums_[1][0]);
         store_tile<2>(sums_[2], sizeof sums_[2][0]);
         store_tile<3>(sums_[3], sizeof sums_[3][0]);
-        for (size_t tile = 0; tile < row_tiles; ++tile) first_rows_[tile] = first_rows[tile];
+        for (size_t tile = 0; tile < row_tiles; ++tile) {
+            first_rows_[tile] = first_rows[tile];
+            skipped_rows_[tile] = skipped_rows[tile];
+        }
         output_ = output;
-        tile_ = row_ = 0;
+        tile_ = 0;
+        row_ = skipped_rows_[0];
         all_valid_ = output + columns * tile_rows <= call_.rows && call_.epilogue.offsets == nullptr;
         if (!all_valid_) return;
         for (size_t column = 0; column < columns; ++column) {
             const size_t first = output + column * tile_rows;
-            weight_scales_[column] = Registers::load(call_.weight_scales + first);
+            weight_scales_[column] = scales_of(first);
             bias_[column] = OutputLanes(call_.epilogue, call_.outputs, call_.rows, 0, first).bias;
         }
     }
@@ -51,13 +58,16 @@ class PendingSums {
             }
             row_ = last;
             if (row_ < height_) continue;
-            row_ = 0;
             ++tile_;
+            row_ = tile_ < row_tiles ? skipped_rows_[tile_] : 0;
         }
     }
     void store_all() { store(row_tiles * height_); }
 
   private:
+    POCKETMT_INLINE Registers::Floats scales_of(size_t output) const {
+        return Registers::load(call_.weight_scales + output / panel_outputs * panel_scales_ + output % panel_outputs);
+    }
     // The sums of a row, with what belongs to them, as floats.
     POCKETMT_INLINE static Registers::Floats value(const int32_t (&sums)[tile_rows], Registers::Integers first_sum,
                                                    Registers::Floats activation_scale,
@@ -82,7 +92,8 @@ class PendingSums {
             const auto first_sum = Registers::broadcast(first_sums[row]);
             const auto scale = Registers::broadcast(scales[row]);
             unrolled<columns>([&](auto column) POCKETMT_INLINE_LAMBDA {
-                const auto result = value(sums[column()][row], first_sum, scale, weight_scales[column()]);
+                auto result = value(sums[column()][row], first_sum, scale, weight_scales[column()]);
+                if constexpr (adds) result = Registers::load(values + column() * tile_rows) + result;
                 Registers::store(values + column() * tile_rows, activated(activation, result + bias[column()]));
             });
         }
@@ -93,27 +104,31 @@ class PendingSums {
             const size_t output = output_ + column * tile_rows, first_row = first_rows_[tile_];
             if (output >= call_.rows) return;
             const OutputLanes lanes(call_.epilogue, call_.outputs, call_.rows, first_row, output);
-            const auto weight_scales = Registers::load(call_.weight_scales + output);
+            const auto weight_scales = scales_of(output);
             store_quantized(
                 lanes, call_.activations.scales + first_row, call_.activation_sums + first_row,
                 [&](const auto& body) {
                     for (Index row{row_}; row.value < last; ++row.value) body(row);
                 },
                 [&](auto row, float activation_scale) {
-                    return value(sums_[tile_ * columns + column][row()],
-                                 Registers::broadcast(first_sums_[first_row + row()]),
-                                 Registers::broadcast(activation_scale), weight_scales);
+                    const auto result = value(sums_[tile_ * columns + column][row()],
+                                              Registers::broadcast(first_sums_[first_row + row()]),
+                                              Registers::broadcast(activation_scale), weight_scales);
+                    if constexpr (!adds) return result;
+                    return Registers::load_first(lanes.values + row() * lanes.stride, lanes.valid) + result;
                 });
         }
     }
 
-    alignas(64) int32_t sums_[block_tiles][tile_rows][tile_rows];
+    alignas(64) int32_t sums_[sum_tiles][tile_rows][tile_rows];
     Registers::Floats weight_scales_[columns];
     Registers::Floats bias_[columns];
     const IntegerCall& call_;
     const int32_t* first_sums_;
     size_t height_;
+    size_t panel_scales_;
     size_t first_rows_[row_tiles];
+    size_t skipped_rows_[row_tiles];
     size_t output_ = 0;
     size_t tile_ = row_tiles;  // The next row to be stored.
     size_t row_ = 0;

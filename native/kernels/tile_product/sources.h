@@ -1,12 +1,13 @@
 // Panels of weights as tile registers read them: as they are packed, or prepared in memory that stays in a cache near
 // the core. Whole tiles are read, so that panels whose inputs do not fill the last tile are prepared too, with zeros.
 //
-// A block of rows needs one panel or two at once. While it is multiplied by them, the next panels take their places,
-// step by step: a step is tile_inputs inputs. A source is made of a call and the number of panels that are needed at
-// once at most, and has
-//   start(panels, block)        begins with the first of some panels, for a block of rows
+// A pair of tiles of rows is multiplied by one panel at once, a single tile by two. Meanwhile the next panels take
+// their places, step by step: a step is tile_inputs inputs, of which IntegerCall::steps knows nothing. A source is made
+// of a call and of the number of panels that are needed at once at most, and has
+//   start(panels, first_tile)   begins with the first of some panels, for the tiles of rows from first_tile on
 //   panel(index)                the panel of that index
-//   prepare_next(index, step)   called when a block of rows has been multiplied by a step of panel `index`
+//   prepare_next(index, step)   called when the tiles have been multiplied by a step of panel `index`
+//   panel_scales()              floats from the scales of a panel to those of the next
 #pragma once
 
 #include <cstring>
@@ -21,7 +22,6 @@ namespace pocketmt {
 namespace {
 
 constexpr size_t tile_panel_bytes = tile_inputs * panel_outputs;  // Of a panel, for the inputs of a tile.
-constexpr size_t tile_steps = tile_inputs / step_inputs;
 
 // Some panels of a product, of which `at_once` are multiplied at once.
 struct PanelRange {
@@ -30,7 +30,7 @@ struct PanelRange {
     size_t at_once;
 };
 
-// 8-bit weights that fill their tiles: for the first block of rows, the next panels are read ahead into the
+// 8-bit weights that fill their tiles: for the first tiles of rows, the next panels are read ahead into the
 // second-level cache.
 class PackedPanels {
   public:
@@ -38,9 +38,9 @@ class PackedPanels {
 
     PackedPanels(const IntegerCall& call, size_t) : call_(call) {}
 
-    void start(const PanelRange& panels, size_t block) {
+    void start(const PanelRange& panels, size_t first_tile) {
         at_once_ = panels.at_once;
-        reads_ahead_ = block == 0;
+        reads_ahead_ = first_tile == 0;
     }
     const uint8_t* panel(size_t index) const { return call_.weights + index * call_.panel_bytes; }
     POCKETMT_INLINE void prepare_next(size_t index, size_t step) const {
@@ -51,6 +51,7 @@ class PackedPanels {
         unrolled<tile_panel_bytes / line_pair>(
             [&](auto pair) POCKETMT_INLINE_LAMBDA { __builtin_prefetch(next + pair() * line_pair, 0, 2); });
     }
+    static constexpr size_t panel_scales() { return panel_outputs; }
 
   private:
     const IntegerCall& call_;
@@ -58,20 +59,41 @@ class PackedPanels {
     bool reads_ahead_ = false;
 };
 
-// How 8-bit weights that do not fill their tiles are copied.
-class CopiedWeights {
-  public:
+// How PreparedPanels reads weights, made of a call:
+//   Products::zero             what is added to each weight where it is prepared
+//   unit_inputs                inputs that are prepared at a time
+//   panel_scales               as of a source
+//   prepare(panel, unit, to)   prepares those of a panel in the layout of 8-bit weights
+
+// 8-bit weights that do not fill their tiles.
+struct CopiedWeights {
     using Products = Registers::SignedWeights;
-    static constexpr size_t step_bytes = 2 * group_bytes;
+    static constexpr size_t unit_inputs = step_inputs, panel_scales = panel_outputs;
 
     explicit CopiedWeights(const IntegerCall&) {}
-    template <size_t group, size_t part>
-    POCKETMT_INLINE Products load(const uint8_t* step) const {
-        return Products(Registers::load(step + group * group_bytes + part * part_bytes));
+    POCKETMT_INLINE static void prepare(const uint8_t* panel, size_t unit, uint8_t* to) {
+        constexpr size_t bytes = 2 * group_bytes;
+        std::memcpy(to, panel + unit * bytes, bytes);
     }
 };
 
 // Weights of fewer bits, decoded a register at a time. Weights: as of multiply_tile (integer_product/tile.h).
+template <class Weights>
+struct DecodedWeights {
+    using Products = typename Weights::Products;
+    static constexpr size_t unit_inputs = step_inputs, panel_scales = panel_outputs;
+    Weights weights;
+
+    explicit DecodedWeights(const IntegerCall& call) : weights(call) {}
+    POCKETMT_INLINE void prepare(const uint8_t* panel, size_t unit, uint8_t* to) const {
+        const uint8_t* step = panel + unit * Weights::step_bytes;
+        unrolled<2 * parts>([&](auto each) POCKETMT_INLINE_LAMBDA {
+            const auto loaded = weights.template load<each() / parts, each() % parts>(step);
+            std::memcpy(to + each() * part_bytes, &loaded.weights, part_bytes);
+        });
+    }
+};
+
 template <class Weights>
 class PreparedPanels {
   public:
@@ -82,7 +104,7 @@ class PreparedPanels {
           weights_(call),
           panel_bytes_(round_up(call.columns, tile_inputs) * panel_outputs),
           memory_(most_at_once * panel_bytes_) {
-        const size_t prepared = call.steps * 2 * group_bytes;
+        const size_t prepared = call.steps * prepared_unit;
         for (size_t index = 0; index < most_at_once; ++index)
             std::memset(memory_.data() + index * panel_bytes_ + prepared, 0, panel_bytes_ - prepared);
     }
@@ -90,7 +112,7 @@ class PreparedPanels {
     void start(const PanelRange& panels, size_t) {
         panels_ = panels;
         for (size_t index = panels.first; index < smaller(panels.first + panels.at_once, panels.last); ++index) {
-            for (size_t step = 0; step * tile_steps < call_.steps; ++step) prepare(index, step);
+            for (size_t step = 0; step * tile_units < call_.steps; ++step) prepare(index, step);
         }
     }
     const uint8_t* panel(size_t index) const { return place(index); }
@@ -98,19 +120,19 @@ class PreparedPanels {
         if (index + panels_.at_once < panels_.last) prepare(index + panels_.at_once, step);
     }
 
+    size_t panel_scales() const { return weights_.panel_scales; }
+
   private:
+    static constexpr size_t tile_units = tile_inputs / Weights::unit_inputs;
+    static constexpr size_t prepared_unit = Weights::unit_inputs * panel_outputs;
+
     uint8_t* place(size_t index) const { return memory_.data() + index % panels_.at_once * panel_bytes_; }
-    POCKETMT_INLINE void prepare(size_t index, size_t tile_step) const {
-        size_t step = tile_step * tile_steps;
-        const size_t last = smaller(step + tile_steps, call_.steps);
-        const uint8_t* from = call_.weights + index * call_.panel_bytes + step * Weights::step_bytes;
-        uint8_t* to = place(index) + tile_step * tile_panel_bytes;
-        for (; step < last; ++step, from += Weights::step_bytes, to += 2 * group_bytes) {
-            unrolled<2 * parts>([&](auto each) POCKETMT_INLINE_LAMBDA {
-                const auto loaded = weights_.template load<each() / parts, each() % parts>(from);
-                std::memcpy(to + each() * part_bytes, &loaded.weights, part_bytes);
-            });
-        }
+    POCKETMT_INLINE void prepare(size_t index, size_t step) const {
+        size_t unit = step * tile_units;
+        const size_t last = smaller(unit + tile_units, call_.steps);
+        const uint8_t* panel = call_.weights + index * call_.panel_bytes;
+        uint8_t* to = place(index) + step * tile_panel_bytes;
+        for (; unit < last; ++unit, to += prepared_unit) weights_.prepare(panel, unit, to);
     }
 
     const IntegerCall& call_;

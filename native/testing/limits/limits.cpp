@@ -2,6 +2,8 @@
 // 8-bit weights exact is not counted.
 #include "testing/limits/limits.h"
 
+#include <cstring>
+
 #include "registers.h"
 #if defined(POCKETMT_MULTIPLIES_TILES)
 #include "tile_product/tile_registers.h"
@@ -47,7 +49,8 @@ constexpr size_t integer_multiply_adds = tile_products * tile_rows * tile_rows *
 
 int32_t multiply_integers(size_t steps) {
     const TileShapes shapes(tile_rows);
-    alignas(64) int32_t sum[tile_rows][tile_rows] = {};
+    alignas(64) int32_t sum[tile_rows][tile_rows];
+    std::memset(sum, 0xfe, sizeof sum);  // Bytes of -2, or of 254.
     load_tile<4>(sum, sizeof sum[0]);
     load_tile<6>(sum, sizeof sum[0]);
     clear_sums();

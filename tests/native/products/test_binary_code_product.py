@@ -67,7 +67,7 @@ def _expected(
     rows=st.integers(1, 200),
     bits=st.sampled_from(BITS),
     columns=st.integers(1, 600),
-    count=st.integers(1, 40),
+    count=st.integers(1, 70),
     with_bias=st.booleans(),
     with_offsets=st.booleans(),
     relu=st.booleans(),
@@ -101,20 +101,21 @@ def test_product(
 @pytest.mark.parametrize("bits", BITS)
 def test_every_height_of_a_tile_and_every_rest_of_outputs(instruction_set: str, bits: int) -> None:
     generator = np.random.default_rng(bits)
-    activations, factors = codes(generator, 18, 31), scales(generator, 18)
+    activations, factors = codes(generator, 50, 31), scales(generator, 50)
     for rows in [*range(1, 34), 64, 96, 97, 128, 160, 161]:
         weights = binary_codes(generator, rows, bits, 31)
         matrix = weights.pack(instruction_set)
-        for count in range(1, 19):
+        for count in (*range(1, 19), *range(31, 36), 47, 48, 49, 50):
             result = matrix.multiply(activations[:count], factors[:count], gap=1)
             assert_same_bits(result, _expected(activations[:count], factors[:count], weights, None, relu=False))
 
 
 @pytest.mark.parametrize("bits", BITS)
-def test_more_rows_and_panels_than_a_block(instruction_set: str, bits: int) -> None:
+@pytest.mark.parametrize("count", [37, 241, 300])
+def test_more_rows_and_panels_than_a_block(instruction_set: str, bits: int, count: int) -> None:
     generator = np.random.default_rng(bits)
     weights = binary_codes(generator, 2500, bits, 259)
-    activations, factors = codes(generator, 37, 259), scales(generator, 37)
+    activations, factors = codes(generator, count, 259), scales(generator, count)
     result = weights.pack(instruction_set).multiply(activations, factors, relu=True)
     assert_same_bits(result, _expected(activations, factors, weights, None, relu=True))
 

@@ -179,6 +179,16 @@ def test_many_rows_of_many_columns(instruction_set: str, family: Family, count: 
     assert_same_bits(matrix.multiply(activations[:1], factors[:1])[0], result[0])
 
 
+# AMX passes over 512 KiB of weights at a time.
+@pytest.mark.parametrize("count", [16, 33, 50])
+def test_more_weights_than_are_near(instruction_set: str, family: Family, count: int) -> None:
+    generator = np.random.default_rng(count)
+    weights = family(generator, 600, 2048)
+    activations, factors, bias = codes(generator, count, 2048), scales(generator, count), normal(generator, 600)
+    result = weights.pack(instruction_set).multiply(activations, factors, bias, relu=True)
+    assert_same_bits(result, _expected(activations, factors, weights, bias, relu=True))
+
+
 @pytest.mark.parametrize("negative", ["as drawn", "none"])
 def test_every_height_of_a_tile_and_every_rest_of_outputs(instruction_set: str, family: Family, negative: str) -> None:
     generator = np.random.default_rng(5)

@@ -13,7 +13,7 @@ from tests.native.arrays import assert_same_bits, codes, generators, normal, sca
     generator=generators,
     rows=st.integers(1, 70),
     columns=st.integers(1, 300),
-    count=st.integers(1, 30),
+    count=st.integers(1, 70),
     with_bias=st.booleans(),
     relu=st.booleans(),
 )
@@ -41,7 +41,7 @@ def test_product_with_offsets(
 
 
 @settings(max_examples=40, deadline=None)
-@given(generator=generators, rows=st.integers(1, 70), columns=st.integers(1, 300), count=st.integers(1, 30))
+@given(generator=generators, rows=st.integers(1, 70), columns=st.integers(1, 300), count=st.integers(1, 70))
 def test_lookup_tables_with_offsets(
     instruction_set: str, generator: np.random.Generator, rows: int, columns: int, count: int
 ) -> None:
@@ -57,7 +57,7 @@ def test_lookup_tables_with_offsets(
 
 
 @settings(max_examples=40, deadline=None)
-@given(generator=generators, rows=st.integers(1, 70), columns=st.integers(1, 300), count=st.integers(1, 30))
+@given(generator=generators, rows=st.integers(1, 70), columns=st.integers(1, 300), count=st.integers(1, 70))
 def test_six_bits_with_offsets(
     instruction_set: str, generator: np.random.Generator, rows: int, columns: int, count: int
 ) -> None:
