@@ -15,7 +15,7 @@ from pocketmt.toml_file import read_toml
 
 # A record's name for an instruction set -> the one in provenance sentences; the first that a machine has is named.
 INSTRUCTION_SETS: Final = {
-    "amx_int8": "Intel AMX",
+    "amx_int8": "AVX-512 VNNI and AMX",
     "avx512_vnni": "AVX-512 VNNI",
     "avx_vnni": "AVX-VNNI",
     "avx2": "AVX2",

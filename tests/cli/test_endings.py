@@ -116,10 +116,10 @@ def test_pack_says_the_speed_of_a_small_model_in_4_bits(
 
 def test_the_notes_have_the_speed_of_the_records() -> None:
     speeds: dict[tuple[str, str, bool], set[float]] = {}
-    for name in ("peer-students", "peer-deep-students", "peer-avx2-students"):
+    for name in ("peer-students", "peer-deep-students", "peer-avx2-students", "peer-amx"):
         for row in read_record(RECORDS / f"{name}.json")["rows"]:
             # Trained models write more pieces in 4 bits, which is no property of the products.
-            if row["weights"] in ("logarithmic4", "mixed2.6") and row["model"].endswith("random weights"):
+            if row["weights"] in ("logarithmic4", "mixed2.6") and row["model"].endswith("tiny, random weights"):
                 one_row = row["case"] == "one by one, greedy"
                 key = row["weights"], row["instruction_set"], one_row
                 speeds.setdefault(key, set()).add(row["times_our_8_bit"])
@@ -133,8 +133,10 @@ def test_the_notes_have_the_speed_of_the_records() -> None:
     both, any_rows = ("avx512_vnni", "avx2"), (True, False)
     assert f"--beam-size 1 {said('mixed2.6', both, (True,))} " in BINARY_CODES
     assert f"larger beam {said('mixed2.6', both, (False,))}" in BINARY_CODES
+    assert f"with AMX {said('mixed2.6', ('amx_int8',), (False,))}" in BINARY_CODES
     assert f"AVX2 alone they translate {said('logarithmic4', ('avx2',), any_rows)} " in FOUR_BITS
     assert f"VNNI {said('logarithmic4', ('avx512_vnni',), any_rows)}" in FOUR_BITS
+    assert f"with AMX {said('logarithmic4', ('amx_int8',), any_rows)}" in FOUR_BITS
 
 
 def test_compress_from_plain_text_names_what_it_is_scored_against(
