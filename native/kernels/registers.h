@@ -1,6 +1,6 @@
 // The registers of the instruction set that a source is compiled for. CMakeLists.txt compiles the sources of the
 // kernels once for each instruction set, with POCKETMT_INSTRUCTION_SET as its name and POCKETMT_REGISTERS as its file
-// in registers/. AMX has the registers of AVX-512 VNNI, and no sources of its own but tile_product/. Such a file
+// in registers/. AMX has the registers of AVX-512 VNNI, and no sources but those of tile_product/. Such a file
 // defines the struct Registers, which adds to VectorRegisters (registers/vectors.h):
 //
 //   requirements                 what the processor must have
