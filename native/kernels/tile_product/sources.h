@@ -2,7 +2,7 @@
 // the core. Whole tiles are read, so that panels whose inputs do not fill the last tile are prepared too, with zeros.
 //
 // A pair of tiles of rows is multiplied by one panel at once, a single tile by two. Meanwhile the next panels take
-// their places, step by step: a step is tile_inputs inputs, of which IntegerCall::steps knows nothing. A source is made
+// their places, step by step; here a step is tile_inputs inputs, more than one of IntegerCall::steps. A source is made
 // of a call and of the number of panels that are needed at once at most, and has
 //   start(panels, first_tile)   begins with the first of some panels, for the tiles of rows from first_tile on
 //   panel(index)                the panel of that index
