@@ -146,6 +146,7 @@ benchmark: $(ENGINE)
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained captions-en-de-8bit --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-avx2-students.json
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained captions-en-de-8bit --random base 6-2.tiny --shortlist without --precisions float32 --sentences 10 64 --rounds 3 --output benchmarks/records/peer-avx2-float.json
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --forms uniform8 uniform7 affine6 --sentences 8 64 --rounds 5 --output benchmarks/records/peer-avx2-7-bits.json
+	$(if $(shell grep -m 1 -o amx_int8 /proc/cpuinfo),$(PEERS_BENCHMARK) --trained captions-en-de-8bit --random base 6-2.tiny --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-amx.json)
 	$(if $(shell grep -m 1 -o avx_vnni /proc/cpuinfo),$(PEERS_BENCHMARK) --instruction-set avx_vnni --trained captions-en-de-8bit --random base 6-2.tiny --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-avx-vnni.json)
 	$(BIN)/python -m benchmarks.seven_bits
 	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json

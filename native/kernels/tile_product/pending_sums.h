@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t sum_tiles = 4;
 
-// The tiles are those of some rows by `columns` tiles of outputs. adds: whether the products are
-// added to the outputs, before the epilogue.
+// The tiles are those of some rows by `columns` tiles of outputs. adds: whether the products are added to the outputs,
+// before the epilogue.
 template <size_t columns, bool adds>
 class PendingSums {
   public:
