@@ -84,6 +84,7 @@ struct AttentionHead {
     const float* keys;    // [head_size, padded_positions]
     const float* values;  // [positions, value_stride]
     size_t value_stride;
+    size_t value_head_step;  // To the values of the next head.
     size_t positions;
     size_t padded_positions;
     size_t head_size;
@@ -91,6 +92,13 @@ struct AttentionHead {
     float* out;
     size_t out_stride;
 };
+
+// Asks for blocks of the next head, which come from memory if there are many sentences. They may lie past the last
+// head.
+template <size_t blocks>
+POCKETMT_INLINE void prefetch_floats(const float* next) {
+    unrolled<blocks>([&](auto block) POCKETMT_INLINE_LAMBDA { __builtin_prefetch(next + block() * lanes); });
+}
 
 // Computes dot products for blocks of 16 positions, without a sum across lanes.
 template <size_t rows>
@@ -100,6 +108,7 @@ void head_scores(const AttentionHead& head) {
         Floats sums[rows][blocks] = {};
         for (size_t depth = 0; depth < head.head_size; ++depth) {
             const float* keys = head.keys + depth * head.padded_positions + first * lanes;
+            prefetch_floats<blocks>(keys + head.head_size * head.padded_positions);
             unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
                 const Floats query = broadcast(head.queries[row() * head.query_stride + depth]);
                 unrolled<blocks>([&](auto block) POCKETMT_INLINE_LAMBDA {
@@ -119,6 +128,7 @@ template <size_t rows, size_t blocks, class Load>
 POCKETMT_INLINE void head_sums(const AttentionHead& head, size_t column, Floats (&sums)[rows][blocks], Load&& load) {
     for (size_t position = 0; position < head.positions; ++position) {
         const float* values = head.values + position * head.value_stride + column;
+        prefetch_floats<blocks>(values + head.value_head_step);
         unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
             const Floats weight = broadcast(head.scores[row() * head.padded_positions + position]);
             unrolled<blocks>([&](auto block) POCKETMT_INLINE_LAMBDA {
@@ -171,6 +181,7 @@ inline void attend(const float* queries, size_t query_stride, size_t count, cons
                            source.keys + column * source.padded_positions,
                            source.values + index * source.value_head_step,
                            source.value_stride,
+                           source.value_head_step,
                            source.positions,
                            source.padded_positions,
                            head_size,
