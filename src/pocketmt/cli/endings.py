@@ -16,12 +16,12 @@ FULL_BITS: Final = 16  # of weights that are not quantized, or more
 BINARY_CODES: Final = (
     "note: in a model this small, binary codes save bytes but not always time: they translate one sentence "
     "with --beam-size 1 at 1.03 to 1.61 times the speed of 8 bits, and in batches or with a larger beam at 0.77 to "
-    "1.15 times, with AMX at 0.54 to 1.24 times"
+    "1.15 times, with AMX at 0.57 to 1.33 times"
 )
 FOUR_BITS: Final = (
     "note: in a model this small, 4 bits or fewer save bytes but not always time: with AVX2 alone they translate at "
-    "0.75 to 1.07 times the speed of 8 bits, with AVX-512 VNNI at 0.99 to 1.58 times, with AMX at 0.97 "
-    "to 1.70 times"
+    "0.75 to 1.07 times the speed of 8 bits, with AVX-512 VNNI at 0.99 to 1.58 times, with AMX at 1.03 "
+    "to 1.78 times"
 )
 
 
