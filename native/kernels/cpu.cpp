@@ -1,5 +1,7 @@
 #include "cpu.h"
 
+#include "shapes.h"
+
 #if defined(__linux__)
 #include <cstdio>
 #endif
@@ -105,15 +107,15 @@ bool offered(const CpuRequirements& requirements) {
     return (requirements.saved_registers & ~saved_registers()) == 0 && are_granted(requirements.saved_registers);
 }
 
-size_t last_cache_bytes() {
-    constexpr size_t small_cache = size_t{8} << 20;
+size_t near_cache_bytes() {
+    constexpr size_t small_cache = size_t{8} << 20, largest_cache = size_t{32} << 20;
 #if defined(__linux__)
     // Not by glibc's sysconf, which returns ten times the size on some virtual machines.
     if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
         size_t kibibytes = 0;
         const bool found = std::fscanf(file, "%zuK", &kibibytes) == 1;
         std::fclose(file);
-        if (found && kibibytes > 0) return kibibytes << 10;
+        if (found && kibibytes > 0) return smaller(kibibytes << 10, largest_cache);
     }
 #endif
     return small_cache;

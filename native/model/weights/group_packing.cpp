@@ -174,7 +174,7 @@ class GroupPacking {
     // Whether lookup tables are replaced by their levels in 8 bits, with the same results: where look-ups take longer
     // than multiplications, the shorter codes pay only if the network does not stay in the cache.
     bool expanded() const {
-        static const size_t most_bytes = last_cache_bytes() / 4 * 3;
+        static const size_t most_bytes = near_cache_bytes() / 4 * 3;
         return kernels_.expands_tables && 2 * source_.element_bytes() <= most_bytes;
     }
     // Codes of up to 4 bits; those of fewer bits are widened to 4.
