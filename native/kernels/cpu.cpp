@@ -1,5 +1,7 @@
 #include "cpu.h"
 
+#include <cstring>
+
 #include "shapes.h"
 
 #if defined(__linux__)
@@ -105,6 +107,16 @@ bool offered(const CpuRequirements& requirements) {
         if ((requirements.hardware_capabilities[word] & ~present.words[word]) != 0) return false;
     }
     return (requirements.saved_registers & ~saved_registers()) == 0 && are_granted(requirements.saved_registers);
+}
+
+bool is_of_amd() {
+#if defined(__x86_64__)
+    uint32_t highest = 0, name[3] = {};
+    if (!__get_cpuid(0, &highest, &name[0], &name[2], &name[1])) return false;
+    return std::memcmp(name, "AuthenticAMD", sizeof(name)) == 0 || std::memcmp(name, "HygonGenuine", sizeof(name)) == 0;
+#else
+    return false;
+#endif
 }
 
 size_t near_cache_bytes() {

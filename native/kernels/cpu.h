@@ -32,4 +32,7 @@ bool offered(const CpuRequirements& requirements);
 // which read it hardly faster than memory; measured on an Intel Xeon of the 5th generation.
 size_t near_cache_bytes();
 
+// Whether the processor is one of AMD, or of Hygon, which makes them by AMD's design.
+bool is_of_amd();
+
 }  // namespace pocketmt

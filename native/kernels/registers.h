@@ -22,6 +22,7 @@
 //                                read memory faster in two streams
 //   reads_far_ahead              whether tiles ask for weights several pages ahead: those of large matrices
 //                                (integer_product/tile.h), and in float32 those of several rows
+//   few_rows_read_a_page_ahead() whether tiles of few rows ask for weights a page ahead in place of a step
 //   two_chain_rows               tiles of at most this many rows have two sums for each output, one for each half of a
 //                                step, to hide the latency of the multiplication
 //   to_floats(integers)          32-bit integers, rounded to floats

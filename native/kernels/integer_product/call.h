@@ -16,6 +16,7 @@ struct IntegerCall {
     size_t columns;
     size_t steps;           // Steps of a panel.
     size_t panel_bytes;     // From one panel to the next.
+    size_t few_rows_ahead;  // How far ahead tiles of few rows ask for weights at least, in bytes.
     const uint8_t* levels;  // The levels of a lookup table; null in other families.
     const float* weight_scales;
     const int32_t* negative_sums;  // [panels * 32]; see panels.h.
@@ -90,7 +91,8 @@ inline IntegerCall integer_call(const uint8_t* weights, const uint8_t* levels, s
     const size_t panels = panel_count(shape.rows);
     const float* scales = reinterpret_cast<const float*>(weights + panels * panel_bytes);
     const int32_t* negative_sums = reinterpret_cast<const int32_t*>(scales + panels * panel_outputs);
-    return {weights,       shape.rows,      shape.columns, steps,   panel_bytes, levels,   scales,
+    const size_t ahead = Registers::few_rows_read_a_page_ahead() ? page : 0;
+    return {weights,       shape.rows,      shape.columns, steps,   panel_bytes, ahead,    levels, scales,
             negative_sums, input.quantized, nullptr,       nullptr, nullptr,     epilogue, outputs};
 }
 

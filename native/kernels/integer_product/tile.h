@@ -14,9 +14,9 @@ template <size_t rows, class Weights>
 constexpr size_t tile_parts =
     rows <= (Weights::decoded ? Registers::whole_decoded_panel_rows : Registers::whole_panel_rows) ? parts : parts / 2;
 
-// How far ahead of the product weights are asked for. Few rows read weights in their order, which processors read ahead
-// by themselves; they only need the next step early. More rows come back to a panel after other tiles. Registers that
-// multiply fast ask earlier for the weights of a large matrix, because other matrices have displaced it from the
+// How far ahead of the product weights are asked for. Few rows read weights in their order, which most processors read
+// ahead by themselves; they only need the next step early. More rows come back to a panel after other tiles. Registers
+// that multiply fast ask earlier for the weights of a large matrix, because other matrices have displaced it from the
 // second-level cache.
 constexpr size_t sequential_rows = 4;
 constexpr size_t large_matrix = 256 * 1024;  // Bytes.
@@ -25,7 +25,7 @@ POCKETMT_INLINE size_t read_ahead(const IntegerCall& call) {
     if constexpr (Registers::reads_far_ahead) {
         if (panel_count(call.rows) * call.panel_bytes >= large_matrix) return far_ahead;
     }
-    return rows <= sequential_rows ? Weights::read_ahead : page;
+    return rows <= sequential_rows ? larger(Weights::read_ahead, call.few_rows_ahead) : page;
 }
 
 // Asks for the next panel, to be kept in the second-level cache. Processors do not read ahead while several tiles of

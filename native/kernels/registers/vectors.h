@@ -34,6 +34,7 @@ struct VectorRegisters {
     static constexpr size_t whole_decoded_panel_rows = whole_panel_rows;
     static constexpr size_t two_stream_rows = 0;
     static constexpr bool reads_far_ahead = false;
+    static bool few_rows_read_a_page_ahead() { return false; }
 
     POCKETMT_INLINE static Floats load(const float* from) { return loaded<Floats>(from); }
     POCKETMT_INLINE static Integers load(const int32_t* from) { return loaded<Integers>(from); }
