@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "shapes.h"
-
 #if defined(__linux__)
 #include <cstdio>
 #endif
@@ -18,6 +16,8 @@
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
 #endif
+
+#include "shapes.h"
 
 namespace pocketmt {
 
@@ -120,8 +120,9 @@ bool is_of_amd() {
 }
 
 size_t near_cache_bytes() {
-    constexpr size_t small_cache = size_t{8} << 20, largest_cache = size_t{32} << 20;
+    constexpr size_t small_cache = size_t{8} << 20;
 #if defined(__linux__)
+    constexpr size_t largest_cache = size_t{32} << 20;
     // Not by glibc's sysconf, which returns ten times the size on some virtual machines.
     if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
         size_t kibibytes = 0;

@@ -19,7 +19,7 @@ struct Registers : Registers256 {
     static constexpr size_t batch_rows = 24;  // Measured on Zen 3, which takes long to read weights from memory.
     static constexpr size_t parts_at_once = 4;
     static constexpr size_t two_stream_rows = 1;  // Zen 3 reads memory faster in two streams.
-    // Measured: a Xeon of Intel is up to 1.7 times as fast with it, and Zen 3 slower.
+    // Measured: a Xeon of Intel is up to 1.7 times as fast with it, an EPYC of AMD slower.
     inline static bool few_rows_read_a_page_ahead() {
         static const bool reads = !is_of_amd();
         return reads;
