@@ -28,8 +28,8 @@ struct CpuRequirements {
 // Whether this machine has all of them.
 bool offered(const CpuRequirements& requirements);
 
-// Bytes of the third-level cache, at most 32 MiB; 8 MiB if the system does not say. A larger one belongs to many cores,
-// which read it hardly faster than memory; measured on an Intel Xeon of the 5th generation.
+// Bytes of the third-level cache, at most 32 MiB, because many cores share a larger one; 8 MiB if the system does not
+// say.
 size_t near_cache_bytes();
 
 // Whether the processor is one of AMD, or of Hygon, which makes them by AMD's design.
