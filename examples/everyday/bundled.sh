@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in eleven rounds, from the root of the repository and in about eighteen
+# Makes the two bundled models of everyday sentences in twelve rounds, from the root of the repository and in about twenty
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -14,6 +14,7 @@ eighth=$build/eighth
 ninth=$build/ninth
 tenth=$build/tenth
 eleventh=$build/eleventh
+twelfth=$build/twelfth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -60,16 +61,18 @@ widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
         --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
 }
-# bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits, with the words that the pairs translate.
+# with_known_words MODEL LANGUAGES PAIRS: add the words that pairs translate.
+with_known_words() { pocketmt names "$1" --source "$3.${2%-*}" --target "$3.${2#*-}" -o "$1"; }
+# bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits, with known words.
 bundled() {
-    pocketmt names "$1" --source "$tatoeba/train.${2%-*}" --target "$tatoeba/train.${2#*-}" -o "$1"
+    with_known_words "$1" "$2" $twelfth/known
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$eleventh/texts made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
-        affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$2-names.toml" \
+    POCKETMT_TEXTS=$PWD/$twelfth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
+        affine4-distilled --configuration "examples/everyday/pocket-$2-classes.toml" \
         --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -140,5 +143,21 @@ made $eleventh/texts/names.de python -m examples.everyday.names $tatoeba/train.{
     -o $eleventh/texts/names.{en,de}
 continued $tenth/en-de.pocketmt en-de $eleventh/texts $eleventh continued-with-names 4000 names
 continued $ninth/de-en.pocketmt de-en $eleventh/texts $eleventh continued-with-names 4000 names
-bundled $eleventh/en-de.pocketmt en-de "Short everyday sentences, English to German"
-bundled $eleventh/de-en.pocketmt de-en "Short everyday sentences, German to English"
+
+# Twelfth round: the models of the eleventh make the texts, and there are pairs with other weekdays, numbers as words and
+# so on.
+made $twelfth/classes.de python -m examples.everyday.word_classes $tatoeba/train.{en,de} -o $twelfth/classes.{en,de}
+ln -sf $PWD/$fifth/{phrases,numbers}-*.{en,de} $PWD/$eleventh/texts/names.{en,de} $twelfth
+for languages in en-de de-en; do
+    with_known_words $eleventh/$languages.pocketmt $languages "$tatoeba/train"
+    in_8_bits $eleventh/$languages.pocketmt $eleventh/everyday-$languages-8bit.pocketmt
+done
+distilled $eleventh/everyday-en-de-8bit.pocketmt $twelfth
+translated_back $eleventh/everyday-de-en-8bit.pocketmt $twelfth
+continued $eleventh/everyday-en-de-8bit.pocketmt en-de $twelfth $twelfth continued-with-classes 4000 classes
+continued $eleventh/everyday-de-en-8bit.pocketmt de-en $twelfth $twelfth continued-with-classes 4000 classes
+for side in en de; do
+    cat "$tatoeba/train.$side" $twelfth/classes.$side > $twelfth/known.$side
+done
+bundled $twelfth/en-de.pocketmt en-de "Short everyday sentences, English to German"
+bundled $twelfth/de-en.pocketmt de-en "Short everyday sentences, German to English"
