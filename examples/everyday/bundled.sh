@@ -56,6 +56,12 @@ numbers() {
     made "$fifth/numbers-$1.$target" python -m examples.everyday.numbers "$tatoeba/train.$source" "$tatoeba/train.$target" \
         --languages "$source" "$target" -o "$fifth/numbers-$1.$source" "$fifth/numbers-$1.$target"
 }
+# short_sentences LANGUAGES: the shortest pairs as users type them.
+short_sentences() {
+    local source=${1%-*} target=${1#*-}
+    made "$twelfth/short-$1.$target" python -m examples.everyday.short_sentences "$tatoeba/train.$source" \
+        "$tatoeba/train.$target" --language "$source" -o "$twelfth/short-$1.$source" "$twelfth/short-$1.$target"
+}
 # widened LANGUAGES: the model of the third round with twice the feed-forward nodes.
 widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
@@ -144,11 +150,12 @@ made $eleventh/texts/names.de python -m examples.everyday.names $tatoeba/train.{
 continued $tenth/en-de.pocketmt en-de $eleventh/texts $eleventh continued-with-names 4000 names
 continued $ninth/de-en.pocketmt de-en $eleventh/texts $eleventh continued-with-names 4000 names
 
-# Twelfth round: the models of the eleventh make the texts, and there are pairs with other weekdays, numbers as words and
-# so on.
+# Twelfth round: the models of the eleventh make the texts. There are pairs with other weekdays, numbers as words and so
+# on, and the shortest pairs are repeated in lower case and without final punctuation.
 made $twelfth/classes.de python -m examples.everyday.word_classes $tatoeba/train.{en,de} -o $twelfth/classes.{en,de}
 ln -sf $PWD/$fifth/{phrases,numbers}-*.{en,de} $PWD/$eleventh/texts/names.{en,de} $twelfth
 for languages in en-de de-en; do
+    short_sentences $languages
     with_known_words $eleventh/$languages.pocketmt $languages "$tatoeba/train"
     in_8_bits $eleventh/$languages.pocketmt $eleventh/everyday-$languages-8bit.pocketmt
 done
