@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.lazy_pattern import lazy_pattern
 
 # No space, no quota, larger than the file system or the process allows.
 DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_DESCRIPTOR: Final = re.compile(r"(?:/dev|/proc/(?P<process>\d+)(?:/task/\d+)?)/fd/(?P<number>\d+)")
+_DESCRIPTOR: Final = lazy_pattern(r"(?:/dev|/proc/(?P<process>\d+)(?:/task/\d+)?)/fd/(?P<number>\d+)")
 _MOST_LINKS: Final = 40  # that Linux follows
 _LONGEST_NAME: Final = 255  # bytes of a file's name, on usual file systems
 UNFINISHED: Final = f".{{}}.{'[0-9a-f]' * 8}.unfinished"  # A pattern of the names that `atomic_write` gives a file.

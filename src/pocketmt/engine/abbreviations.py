@@ -4,6 +4,7 @@ import re
 from functools import cache
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -32,8 +33,8 @@ _GAP: Final = "[ \u00a0\u202f]?"
 # Signs of paths, options, code and variables.
 _BEFORE: Final = r"(?<![\w./\\~$@#`{-])"
 _AFTER: Final = r"(?![\w/\\~`}@-])"
-_ENDS_TEXT: Final = re.compile(r"[\s\"'“”’]*$")
-_NEXT_SENTENCE: Final = re.compile(r"\s+[A-ZÄÖÜ]")
+_ENDS_TEXT: Final = lazy_pattern(r"[\s\"'“”’]*$")
+_NEXT_SENTENCE: Final = lazy_pattern(r"\s+[A-ZÄÖÜ]")
 
 
 class Abbreviations:

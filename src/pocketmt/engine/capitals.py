@@ -1,9 +1,9 @@
 """Text in capitals, of which most vocabularies have only single letters, and labels; models know both in lower case."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.protected import protected_matches
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.letter_case import NO_CAPITALS, Capitals, in_lower_case
@@ -11,10 +11,10 @@ from pocketmt.text.vocabulary import Vocabulary
 
 _LONGEST_LABEL: Final = 3  # words
 _WITH_NOUNS_IN_CAPITALS: Final = ("de", "lb")
-_FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
-_FINAL_MARK: Final = re.compile(r"[.!?…。！？][\"'”’»)]*$")
+_FIRST_WORD: Final = lazy_pattern(r"[^\W\d_]+")
+_FINAL_MARK: Final = lazy_pattern(r"[.!?…。！？][\"'”’»)]*$")
 # Names of people that are words as well.
-_NAME: Final = re.compile(
+_NAME: Final = lazy_pattern(
     r"(?:Amber|Bill|Carter|Chase|Christian|Clay|Cliff|Dale|Daisy|Dawn|Dean|Dick|Drew|Ernst|Eve|Faith|Frank|Gene|Glen|"
     r"Grace|Grant|Guy|Hans|Heath|Holly|Hope|Hunter|Iris|Ivy|Jack|Jasmine|Joy|June|Lang|Lily|Mark|Mason|Max|May|Miles|"
     r"Nick|Parker|Pat|Penny|Ray|Rich|Rob|Robin|Rose|Ruby|Sandy|Stark|Sue|Taylor|Tiffany|Wade|Will|Wolf)(?!\w)"

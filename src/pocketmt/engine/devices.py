@@ -1,7 +1,6 @@
 """Devices that translate: the processor by the native engine, and those of PyTorch."""
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -9,10 +8,11 @@ from typing import Any, Final, Protocol
 
 from pocketmt.engine import _native
 from pocketmt.errors import EngineError
+from pocketmt.lazy_pattern import lazy_pattern
 
 NATIVE: Final = "cpu"
 AUTOMATIC: Final = "auto"
-_DEVICE: Final = re.compile(r"torch-cpu|cuda(:\d+)?")
+_DEVICE: Final = lazy_pattern(r"torch-cpu|cuda(:\d+)?")
 # The driver of a GPU makes one of these files: of NVIDIA, of NVIDIA in Windows' Linux, of AMD.
 _DRIVERS: Final = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 # Imported by name: the engine does not depend on PyTorch.

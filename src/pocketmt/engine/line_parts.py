@@ -1,6 +1,5 @@
 """Division of a line into parts: text that is copied, and the piece ids of sentences to translate."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,6 +9,7 @@ from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.quotation_marks import QuotationMarks
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.unknown_words import UnknownWords
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences import Reason, Span, translation_spans
 from pocketmt.text.letter_case import NO_CAPITALS, Capitals, with_capitals
 from pocketmt.text.normalization import remove_invisible, replace_controls, replace_surrogates
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pocketmt.engine.options import Search
     from pocketmt.engine.terms import Terms
 
-_FINAL_MARK: Final = re.compile(r"(?<=\S)[.!?…。！？]+$")
+_FINAL_MARK: Final = lazy_pattern(r"(?<=\S)[.!?…。！？]+$")
 _UNKNOWN_SCRIPT: Final = Reason("the model knows hardly any of its letters")
 # All but tabs and spaces: a program could take it for the end of a line.
-_UNUSUAL: Final = re.compile(r"[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_UNUSUAL: Final = lazy_pattern(r"[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
 class DividedLine(NamedTuple):

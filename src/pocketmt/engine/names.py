@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.protected import Part, unprotected
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.letter_case import folded
@@ -12,7 +13,7 @@ from pocketmt.text.word_filter import WordFilter
 
 _LETTER: Final = "[A-Za-z\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]"
 # A word, or a name such as "O'Malley".
-_CAPITALIZED: Final = re.compile(
+_CAPITALIZED: Final = lazy_pattern(
     rf"(?<!\w)[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff]{_LETTER}*(?:['’][A-Z]{_LETTER}+)?(?!\w)"
 )
 # There, nouns have capitals, and a word that ends with a known noun is no name.
@@ -26,11 +27,11 @@ _INFLECTIONS: Final = {
 }
 # Words with these endings are rarely names, where other words may have a capital, too.
 _ENDINGS_OF_OTHERS: Final = {
-    "de": re.compile(
+    "de": lazy_pattern(
         r"(?:ung|heit|keit|schaft|[st]ion|tät)(?:en)?$|(?:isch|lich)(?:e[mnrs]?)?$|(?:ig|los)e[mnrs]?$|"
         r"(?:ismus|end|innen|em|ten?)$"
     ),
-    "en": re.compile(r"(?:(?:al|ent|ant|ous|ed|ing|ab|iv)ly|[a-z]{5}ing|[st]ion|ness|ism|ment|less|ful|ous|able)s?$"),
+    "en": lazy_pattern(r"(?:(?:al|ent|ant|ous|ed|ing|ab|iv)ly|[a-z]{5}ing|[st]ion|ness|ism|ment|less|ful|ous|able)s?$"),
 }
 # Titles, abbreviations, and words at the beginning of sentences, which training text may lack.
 _NO_NAMES: Final = (
@@ -39,19 +40,19 @@ _NO_NAMES: Final = (
     "demnach hoppla hurra igitt insbesondere somit tja unterdessen zudem"
 )
 # What stands between the words of a name.
-_BETWEEN_WORDS: Final = re.compile(
+_BETWEEN_WORDS: Final = lazy_pattern(
     r"[ -]|(?: (?:al|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|ten|ter|van|von))+ "
 )
 # German words before nouns, which are rarely before names.
-_ARTICLE: Final = re.compile(
+_ARTICLE: Final = lazy_pattern(
     r"(?<!\w)(?i:de[rsmn]|die|das|k?ein(?:e[mnrs]?)?|[mds]ein(?:e[mnrs]?)?|(?:ihr|euer|eur|unser|unsr)(?:e[mnrs]?)?|"
     r"dies(?:e[mnrs]?)|(?:jed|welch|manch)e[mnrs]?|(?:all|viel|wenig|einig|mehrer)e[nr]?|"
     r"[ai]m|ans|beim|fürs|ins|übers|vom|zu[mr]) $"
 )
 # After the first word of an English sentence, a sign that it is a verb, as in "Rinse the dishes".
-_AFTER_VERB: Final = re.compile(r" (?:(?:the|an?|your|my|our|its|these|those) (?=[a-z]|[A-Z]{2})|(?:it|them)(?!\w))")
-_BEGINNING: Final = re.compile(r"(?:^|[.!?…:\"“”„»«‚‘'’(–—|*]|(?<!\w)-)\s*$")
-_GENITIVE: Final = re.compile(r"[^s]s (?=[A-ZÄÖÜ])")
+_AFTER_VERB: Final = lazy_pattern(r" (?:(?:the|an?|your|my|our|its|these|those) (?=[a-z]|[A-Z]{2})|(?:it|them)(?!\w))")
+_BEGINNING: Final = lazy_pattern(r"(?:^|[.!?…:\"“”„»«‚‘'’(–—|*]|(?<!\w)-)\s*$")
+_GENITIVE: Final = lazy_pattern(r"[^s]s (?=[A-ZÄÖÜ])")
 _LONGEST_BEFORE: Final = 12  # characters
 _LONGEST_NAME: Final = 40  # letters
 _MOST_SEEN: Final = 100_000  # words

@@ -1,23 +1,23 @@
 """Quotation marks that a vocabulary hardly knows, replaced by those that it knows."""
 
-import re
 from typing import Final
 
 from pocketmt.engine.frequent_characters import frequent_characters
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.vocabulary import Vocabulary
 
 _DOUBLE: Final = "“”„‟«»"
-_MARKS: Final = re.compile(f"[{_DOUBLE}‘‚‹›´`]")
-_SINGLE: Final = re.compile(
+_MARKS: Final = lazy_pattern(f"[{_DOUBLE}‘‚‹›´`]")
+_SINGLE: Final = lazy_pattern(
     r"(?<!\w)[‘‚‹›](?=\S)(?!(?:[Tt]is|[Tt]was|em|n)\b|\d)(?P<text>[^‘’‚‹›]{0,2000}[^\s‘’‚‹›])[’‘‹›](?!\w)"
 )
-_ACCENT: Final = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")
+_ACCENT: Final = lazy_pattern(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")
 # Languages that quote „so“.
 _LOW_OPENING: Final = frozenset(
     ("bg", "cs", "de", "et", "hr", "hu", "is", "lb", "lt", "mk", "pl", "ro", "sk", "sl", "sr")
 )
-_OPENS: Final = re.compile(r"(?:^|[\s(\[{:*_/–—-])$")
+_OPENS: Final = lazy_pattern(r"(?:^|[\s(\[{:*_/–—-])$")
 
 
 class QuotationMarks:

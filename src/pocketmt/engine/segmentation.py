@@ -6,6 +6,7 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.boundaries import SPACED_MARKS
 from pocketmt.sentences.scripts import CHINESE_JAPANESE, WITHOUT_SPACES
 from pocketmt.text.normalization import replace_surrogates
@@ -14,7 +15,7 @@ from pocketmt.text.vocabulary import Vocabulary
 _CLOSING: Final = r"[\"'”’»)\]」』）】》〉]*"
 _OPENING: Final = "「『（【《〈"
 _LATIN: Final = "A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a"
-_WORD: Final = re.compile("[^ ]+ ?")
+_WORD: Final = lazy_pattern("[^ ]+ ?")
 
 
 def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]]:

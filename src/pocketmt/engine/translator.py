@@ -1,7 +1,6 @@
 """The Translator class: translation of text with a model file."""
 
 import os
-import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, Trans
 from pocketmt.engine.protection import LineProtection
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 
 if TYPE_CHECKING:  # Most translations are only texts, and not in the background.
@@ -31,7 +31,7 @@ MOST_WORKERS: Final = 1024
 LONGEST_SEGMENT: Final = 200  # pieces
 LONGEST_SENTENCE: Final = 50_000  # characters
 _UNCHANGEABLE: Final = (int, float, bool, str, type(None))
-_LINE_BREAK: Final = re.compile(r"(\r\n|[\r\n])")
+_LINE_BREAK: Final = lazy_pattern(r"(\r\n|[\r\n])")
 
 
 class Translator:

@@ -6,6 +6,7 @@ from typing import Final
 
 from pocketmt.engine.frequent_characters import frequent_characters
 from pocketmt.engine.names import Names
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.protected import Part, apart, unprotected
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 from pocketmt.text.language_tags import primary_subtag
@@ -23,16 +24,16 @@ _WITH_COMPOUNDS: Final = ("de", "lb")
 _SHORTEST_PART: Final = 4  # characters, with that of the space
 _LETTER: Final = rf"[^\W_{WITHOUT_SPACES}]"
 # A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
-_WORD: Final = re.compile(
+_WORD: Final = lazy_pattern(
     rf"`[^`\s]+`|\[[^\[\]\s]+\]|(?P<sign>(?<!\w)[A-Za-z][+#]{{1,2}}(?![\w+#]))|(?P<plain>{_LETTER}+(?:&{_LETTER}+)*)"
 )
-_PLAIN_WORD: Final = re.compile(r"\w+")
-_MAY_BE_UNKNOWN: Final = re.compile(r"[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`\[&+#]")
-_FIRST_LETTER: Final = re.compile(r"[^\W_]")
-_LATIN: Final = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
-_TWO_CAPITALS: Final = re.compile("[A-Z\u00c0-\u00de]{2}")
-_ROMAN_NUMERAL: Final = re.compile("[IVX]+")
-_AFTER_NUMBER: Final = re.compile(r"\d[ \u00a0]?$")
+_PLAIN_WORD: Final = lazy_pattern(r"\w+")
+_MAY_BE_UNKNOWN: Final = lazy_pattern(r"[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`\[&+#]")
+_FIRST_LETTER: Final = lazy_pattern(r"[^\W_]")
+_LATIN: Final = lazy_pattern("[\u00c0-\u024f\u1e00-\u1eff]")
+_TWO_CAPITALS: Final = lazy_pattern("[A-Z\u00c0-\u00de]{2}")
+_ROMAN_NUMERAL: Final = lazy_pattern("[IVX]+")
+_AFTER_NUMBER: Final = lazy_pattern(r"\d[ \u00a0]?$")
 _AND: Final = {
     **{"cs": "a", "da": "og", "de": "und", "en": "and", "es": "y", "fi": "ja", "fr": "et", "hu": "és", "it": "e"},
     **{"nl": "en", "no": "og", "pl": "i", "pt": "e", "ro": "și", "ru": "и", "sv": "och", "tr": "ve", "uk": "і"},

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES, words
 
 # Final punctuation of scripts with spaces; a space must follow, after closing quotation marks and brackets.
@@ -15,15 +16,15 @@ _CLOSING: Final = r"""(?:["'”’»«)\]›“」』）】]|[ \u00a0\u202f]»)*
 _UNSPACED_MARKS: Final = "。！？｡．"
 _UNSPACED: Final = f"(?<![{_UNSPACED_MARKS}])[{_UNSPACED_MARKS}]+"
 _BREAK: Final = r"(?<!\s)\s*[\n\r]\s*"
-_MARK: Final = re.compile(rf"[\n\r{SPACED_MARKS}{_UNSPACED_MARKS}]")
+_MARK: Final = lazy_pattern(rf"[\n\r{SPACED_MARKS}{_UNSPACED_MARKS}]")
 _OPENING_BRACKETS: Final = "「『（【"
 _CLOSING_BRACKETS: Final = "」』）】"
 # After a quotation in Japanese, these letters continue the sentence that quotes it.
 _CONTINUES: Final = tuple("とっのはがをにもなで、，")
 _OPENING: Final = "\"'“”‘„«»‹(<[{¿¡-–—*•#"
-_WORD: Final = re.compile(r"\w+(?:['’]\w+)?")
-_ACRONYM: Final = re.compile(r"(?:\w\.)+\w")
-_ROMAN: Final = re.compile(r"[IVXL]{1,6}")
+_WORD: Final = lazy_pattern(r"\w+(?:['’]\w+)?")
+_ACRONYM: Final = lazy_pattern(r"(?:\w\.)+\w")
+_ROMAN: Final = lazy_pattern(r"[IVXL]{1,6}")
 
 
 def sentence_spans(text: str, language: str) -> list[tuple[int, int]]:

@@ -3,24 +3,25 @@
 import re
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.numbers import NumberFormats, follows_name, is_pair, read_number, rewritten_in
 from pocketmt.sentences.protected import AMOUNT_SIGN, is_time, protected_pattern, stands_apart, text_before
 from pocketmt.sentences.stand_ins import StandIn
 
-_DECIMALS: Final = re.compile(r"\d[.,]\d")
-_MAY_BE_DATE: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])")
-_BEFORE_DATE: Final = re.compile(r"(?i)\b(?:on|until|till|since)\s$")
-_BEFORE_GERMAN_DATE: Final = re.compile(r"(?i)\b(?:am|vom|zum|bis|seit)\s$")
-_AFTER_DATE: Final = re.compile(r"\.\s")
-_MAY_BE_VERSION: Final = re.compile(r"\d+\.\d{1,2}")
-_NAME: Final = re.compile(r"\b[A-Z]\w\w+\s$")
-_NAME_WITHIN_SENTENCE: Final = re.compile(r"\w[^\w.!?]+[A-Z]\w*\s$")
+_DECIMALS: Final = lazy_pattern(r"\d[.,]\d")
+_MAY_BE_DATE: Final = lazy_pattern(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])")
+_BEFORE_DATE: Final = lazy_pattern(r"(?i)\b(?:on|until|till|since)\s$")
+_BEFORE_GERMAN_DATE: Final = lazy_pattern(r"(?i)\b(?:am|vom|zum|bis|seit)\s$")
+_AFTER_DATE: Final = lazy_pattern(r"\.\s")
+_MAY_BE_VERSION: Final = lazy_pattern(r"\d+\.\d{1,2}")
+_NAME: Final = lazy_pattern(r"\b[A-Z]\w\w+\s$")
+_NAME_WITHIN_SENTENCE: Final = lazy_pattern(r"\w[^\w.!?]+[A-Z]\w*\s$")
 # What shows that a number is a quantity: a sign or a word after it, perhaps after more numbers, or a sign before it.
-_QUANTITY: Final = re.compile(
+_QUANTITY: Final = lazy_pattern(
     r"(?:[ ,–-]{0,2}(?:to|and|or|by|bis|und|oder|mal|x)?[ ]?\d{1,9}(?:[.,]\d{1,9})?){0,4}"
     r"[ \u00a0\u202f-]?(?:[%‰°$]|(?P<word>[^\W\d_]+))"
 )
-_SIGN_BEFORE: Final = re.compile(r"\$\s?$")
+_SIGN_BEFORE: Final = lazy_pattern(r"\$\s?$")
 _NO_UNITS: Final = """
 to and or but is was are were has had have says said in on at for of the a an with by from as than that which bis und
 oder ist war sind waren hat haben sagt im am an auf für von vom zum mit als dass

@@ -4,24 +4,25 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES
 
-_MARKER: Final = re.compile(
+_MARKER: Final = lazy_pattern(
     r"(?:[-–—*•‣◦▪·●○]|#{1,6}|>{1,3}|\[[ xX]?\]|\(?(?P<ordinal>\d{1,3})\.|\(?(?:\d{1,3}|[A-Za-z])\))(?:[ \u00a0]+|$)"
 )
 _MOST_MARKERS: Final = 4  # such as "> - [ ] text"
 # What follows an ordinal number more often than the first word of an item of a list: months, and some German nouns.
-_AFTER_ORDINAL: Final = re.compile(
+_AFTER_ORDINAL: Final = lazy_pattern(
     r"(?:Jan(?:uar)?|Jänner|Feb(?:ruar)?|März|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?|Sept?(?:ember)?|Okt(?:ober)?"
     r"|Nov(?:ember)?|Dez(?:ember)?|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül|Ekim|Kasım|Aralık|Dünya"
     r"|Jahrhunderts?|Jahrestag|Geburtstag|Weltkriegs?|Klasse|Stock|Etage|Platz|Liga|Bundesliga|Advent|Kapitel|Teil|Akt"
     r"|Tag)\b|\d"
 )
 _BRACKETS: Final = {"(": ")", "[": "]"}
-_EMPHASIS: Final = re.compile(r"(?P<mark>(?P<sign>[*~])(?P=sign){0,2})(?=[^\s*~])")
-_CODE: Final = re.compile(r"`[^`]+`")
-_SMILEY_AT_END: Final = re.compile(r"[:;=]['’]?-?$")
-_LABEL: Final = re.compile(r"\[[^\W\d_A-Z][^\[\]]{1,59}\](?=\s)")  # such as "[laughs]" at the beginning
+_EMPHASIS: Final = lazy_pattern(r"(?P<mark>(?P<sign>[*~])(?P=sign){0,2})(?=[^\s*~])")
+_CODE: Final = lazy_pattern(r"`[^`]+`")
+_SMILEY_AT_END: Final = lazy_pattern(r"[:;=]['’]?-?$")
+_LABEL: Final = lazy_pattern(r"\[[^\W\d_A-Z][^\[\]]{1,59}\](?=\s)")  # such as "[laughs]" at the beginning
 
 
 def cells(line: str) -> Iterator[tuple[int, int, bool]]:

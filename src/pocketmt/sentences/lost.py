@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.numbers import NumberFormat, NumberFormats, is_pair, read_number
 from pocketmt.sentences.protected import (
     AMOUNT_SIGN,
@@ -19,11 +20,11 @@ from pocketmt.sentences.protected import (
 )
 
 Numbers = Literal["all", "exact", "none"]
-_CURRENCY_NAME: Final = re.compile(
+_CURRENCY_NAME: Final = lazy_pattern(
     r"(?i:eur|pound|pfund|libra|livre|sterlin|yen|jen|rupee|rupi)|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ"
 )
-_ZEROS: Final = re.compile(r"[.,]00$")  # of cents
-_DOLLAR_NAME: Final = re.compile(r"(?i)d[oóòôö]l+[aáeéo]r|долл|δολ|ドル|美元|달러|\d[ \u00a0]?\$")
+_ZEROS: Final = lazy_pattern(r"[.,]00$")  # of cents
+_DOLLAR_NAME: Final = lazy_pattern(r"(?i)d[oóòôö]l+[aáeéo]r|долл|δολ|ドル|美元|달러|\d[ \u00a0]?\$")
 
 
 class _Needed(NamedTuple):

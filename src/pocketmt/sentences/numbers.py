@@ -4,6 +4,8 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
+from pocketmt.lazy_pattern import lazy_pattern
+
 _NO_BREAK_SPACE: Final = "\u00a0"
 _NARROW_SPACE: Final = "\u202f"
 # By the signs between groups of three digits and before the decimals, mostly as in the Unicode CLDR. Languages with
@@ -19,28 +21,28 @@ _FOUR_WITHOUT_SIGN: Final = frozenset(  # which write 1234 so
 )
 _OTHER_GROUPS: Final = "\u00a0\u202f'’"  # which any language may have
 _LEAST_EXACT: Final = 3  # digits, without zeros at the end, of a large number that is rarely written as words
-_DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d\d|\d{4})|\d{4}\.\d{1,2}\.\d{1,2}")
-_VERSION: Final = re.compile(r"\d+(?:\.\d+){2,}")
-_ADDRESS: Final = re.compile(r"(?!0)\d{1,3}(?:\.(?:0|[1-9]\d{0,2})){3}")
-_GROUPS: Final = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
-_BOTH_SIGNS: Final = re.compile(
+_DATE: Final = lazy_pattern(r"\d{1,2}\.\d{1,2}\.(?:\d\d|\d{4})|\d{4}\.\d{1,2}\.\d{1,2}")
+_VERSION: Final = lazy_pattern(r"\d+(?:\.\d+){2,}")
+_ADDRESS: Final = lazy_pattern(r"(?!0)\d{1,3}(?:\.(?:0|[1-9]\d{0,2})){3}")
+_GROUPS: Final = lazy_pattern(r"[1-9]\d{0,2}(?:\.\d{3})+")
+_BOTH_SIGNS: Final = lazy_pattern(
     r"(?P<whole>[1-9]\d{0,2}(?P<group>[.,'’])\d{3}(?:(?P=group)\d{3})*)(?!(?P=group))[.,](?P<decimals>\d+)"
 )
-_PAIR: Final = re.compile(r"(?![1-9]\d{0,2}[.,]\d{3}$)\d+[.,:]\d+")
-_NUMBER: Final = re.compile(rf"\d(?:[\d.,{_OTHER_GROUPS} ]*\d)?")
-_TIME: Final = re.compile(r"(?:[01]?\d|2[0-4])(?:[.:][0-5]\d)?")
-_BEFORE_TIME: Final = re.compile(
+_PAIR: Final = lazy_pattern(r"(?![1-9]\d{0,2}[.,]\d{3}$)\d+[.,:]\d+")
+_NUMBER: Final = lazy_pattern(rf"\d(?:[\d.,{_OTHER_GROUPS} ]*\d)?")
+_TIME: Final = lazy_pattern(r"(?:[01]?\d|2[0-4])(?:[.:][0-5]\d)?")
+_BEFORE_TIME: Final = lazy_pattern(
     r"(?i)\b(?:at|by|until|till|before|after|since|from|between|um|bis|vor|nach|seit|gegen)\s$"
 )
-_AFTER_TIME: Final = re.compile(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)")
+_AFTER_TIME: Final = lazy_pattern(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)")
 # A name, such as that of a program, or another word that has numbers of versions or sections after it.
-_BEFORE_VERSION: Final = re.compile(
+_BEFORE_VERSION: Final = lazy_pattern(
     r"(?:\b(?:\w+[A-Z]\w*|Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth)"
     r"|\b(?i:(?:version|release|section|chapter|part|figure|fig|table|update|v|room|page|p|lesson|exercise|rule|model|level"
     r"|unit|gate|scene|step|question|article|paragraph|season|episode|volume|no|nr|abschnitt|kapitel|seite|abbildung|abb"
     r"|tabelle|nummer)s?\.?)|§)\s?$"
 )
-_MINOR: Final = re.compile(r"\d+\.\d{1,2}")
+_MINOR: Final = lazy_pattern(r"\d+\.\d{1,2}")
 
 
 class NumberFormat(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.numbers import Number, NumberFormat, follows_name, is_surely_time, is_version, read_number
 
 _URL: Final = r"(?i:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
@@ -32,7 +33,7 @@ _WITH_SPACES: Final = (
     r"|\{[ \t]*\w+[ \t]*,[ \t]*(?:date|duration|number|ordinal|spellout|time)[ \t]*(?:,[^{}\n]*)?\}"
 )
 # A word of a text whose placeholders may have spaces.
-WORD_WITH_SPACES: Final = re.compile(rf"(?:{_WITH_SPACES}|\S)+")
+WORD_WITH_SPACES: Final = lazy_pattern(rf"(?:{_WITH_SPACES}|\S)+")
 _BRACES: Final = rf"{_WITH_SPACES}|[$%#]?\{{\{{?[^{{}}\s]*\}}?\}}|\$t?\([A-Za-z_][\w.:-]*\)"
 _FORMAT_START: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?"
 _FORMAT_OF_NUMBER: Final = rf"{_FORMAT_START}(?:hh?|ll?|[jzt])?[diufFeEgGxX](?!\w)(?:%%)?"
@@ -69,12 +70,14 @@ _SPELLED_OUT: Final = 12
 Exactness = Literal["exact", "round", "none"]
 _LONGEST_WORD_OF_TIME: Final = 8  # characters
 _LONGEST_NAME: Final = 20  # characters
-_SUFFIX: Final = re.compile(r"['’]\w+")  # such as the 's of a genitive
-_DIGIT_BEFORE: Final = re.compile(r"\d\s?$")
-_DIGIT_AFTER: Final = re.compile(r"\s?\d")
-AMOUNT_SIGN: Final = re.compile(f"[{_CURRENCIES}]")
-_MARKS: Final = re.compile(rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\^")
-_WORD: Final = re.compile(r"[^\W\d_]")
+_SUFFIX: Final = lazy_pattern(r"['’]\w+")  # such as the 's of a genitive
+_DIGIT_BEFORE: Final = lazy_pattern(r"\d\s?$")
+_DIGIT_AFTER: Final = lazy_pattern(r"\s?\d")
+AMOUNT_SIGN: Final = lazy_pattern(f"[{_CURRENCIES}]")
+_MARKS: Final = lazy_pattern(
+    rf"[\d@%{{$</#{_SIGNS}]|[wW]{{3}}\.|\w\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\^"
+)
+_WORD: Final = lazy_pattern(r"[^\W\d_]")
 
 
 class Part(NamedTuple):

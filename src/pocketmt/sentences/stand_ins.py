@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.numbers import NumberFormats, rewritten_in
 from pocketmt.sentences.protected import Part, apart, replaceable_parts
 
@@ -11,7 +12,7 @@ from pocketmt.sentences.protected import Part, apart, replaceable_parts
 # Boston", models exchange the two.
 _NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
 _PLACES: Final = (("Boston", "Paris", "Tom", "John"), _NAMES[1])
-_BEFORE_PLACE: Final = re.compile(
+_BEFORE_PLACE: Final = lazy_pattern(
     r"(?<!\w)(?i:at|from|in|into|near|through|to|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$"
 )
 _LONGEST_BEFORE_PLACE: Final = 12  # characters
@@ -19,7 +20,7 @@ _NUMBERS: Final = (("300", "20", "500", "38", "60", "700"), ("30", "50", "200", 
 _SMALL_NUMBERS: Final = (("20", "30", "40", "50"), ("30", "40", "50", "20"))
 _YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "1980"))
 _MOST: Final = 12  # words in place of parts
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_YEAR: Final = lazy_pattern(r"(?:19|20)\d\d")
 TRIES: Final = len(_NAMES)
 MOST_NAMES: Final = len(_NAMES[0])  # that may stand in
 _SHORT: Final = 11  # spaces
@@ -29,7 +30,7 @@ _LIMITS: Final = ((2, 1000), (1, 20))
 _NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
 _SIGNS_OF_NUMBERS: Final = "$€£¥%"
 # In German, the s has no apostrophe.
-_GENITIVE: Final = re.compile(r"['’]?s\b")
+_GENITIVE: Final = lazy_pattern(r"['’]?s\b")
 
 
 class StandIn(NamedTuple):

@@ -4,9 +4,10 @@ import re
 from functools import cache
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = lazy_pattern(r"\w+")
 _CHARACTERS_OF_WORD: Final = 2  # Mean of a word in a script without spaces.
 
 # A translation is suspicious if its number of words is below FEWEST x source words - MARGIN_BELOW, or above

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pocketmt.errors import DataError
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabulary
 
 if TYPE_CHECKING:
     import sentencepiece
 
 _SPACE: Final = "▁"
-_BYTE: Final = re.compile("<0x([0-9A-F]{2})>")
-_CODE: Final = re.compile(">>.*?<<", re.DOTALL)
+_BYTE: Final = lazy_pattern("<0x([0-9A-F]{2})>")
+_CODE: Final = lazy_pattern(">>.*?<<", re.DOTALL)
 
 
 class IdTable:

@@ -1,12 +1,13 @@
 """Normalization of a line before it is split into pieces, the same in training and translation."""
 
-import re
 import unicodedata
 from typing import Final
 
+from pocketmt.lazy_pattern import lazy_pattern
+
 # Soft hyphens, marks of direction, word joiners and byte order marks. U+200C and U+200D are kept: Persian, Indic
 # scripts and emoji need them.
-_REMOVED: Final = re.compile(r"[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_REMOVED: Final = lazy_pattern(r"[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _ZERO_WIDTH_SPACE: Final = "\u200b"
 
 

@@ -1,10 +1,10 @@
 """The container: a safetensors file whose tensors all start on 64-byte boundaries, without holes or overlap."""
 
 import math
-import re
 from typing import Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
+from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.model_file.container.strict_json import parse_object
 
 ALIGNMENT: Final = 64  # bytes; a cache line, and the widest vector load
@@ -13,7 +13,7 @@ DIGEST_CHARACTERS: Final = 64  # a SHA-256 in hexadecimal
 MAXIMUM_HEADER: Final = 4 << 20  # bytes
 MAXIMUM_EXTENT: Final = 1 << 32  # of one dimension
 ELEMENT_BYTES: Final = {"F32": 4, "BF16": 2, "I8": 1, "U8": 1}
-PADDING_NAME: Final = re.compile(r"padding\.(0|[1-9][0-9]{0,9})")
+PADDING_NAME: Final = lazy_pattern(r"padding\.(0|[1-9][0-9]{0,9})")
 
 
 class TensorEntry(NamedTuple):

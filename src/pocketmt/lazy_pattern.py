@@ -1,0 +1,23 @@
+"""Regular expressions that are compiled when they are first used."""
+
+import re
+from typing import Any, cast
+
+
+def lazy_pattern(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    """Return what can be used as `re.compile(pattern, flags)`, by its methods and attributes.
+
+    The modules that translate a line have a hundred patterns, and a usual line needs a few of them. To compile all of
+    them takes as long as to load a model.
+    """
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
+
+
+class _LazyPattern:
+    def __init__(self, pattern: str, flags: re.RegexFlag) -> None:
+        self._arguments = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(*self._arguments), name)
+        setattr(self, name, found)  # The next look-up finds it without a call.
+        return found
