@@ -52,7 +52,7 @@ def test_names_are_those_of_python(language: str) -> None:
 
 def test_names_are_kept_as_in_python() -> None:
     lines = [
-        "Goethe met Angela Merkel in Ljubljana. My friend Siobhan saw Priyanka's dog there. It is late.",
+        "Goethe visited Angela Merkel in Ljubljana. My friend Siobhan saw Priyanka's dog there. It is late.",
         "Zuckerberg, {x} and O'Malley live in Baden-Baden.",
         "SNOWDEN IS HERE, Schwarzenegger.",
         "Schrödingers Katze ist tot. Angela Merkels Mann heißt Joachim Sauer.",
@@ -62,5 +62,5 @@ def test_names_are_kept_as_in_python() -> None:
         "Gestern traf ich Herrn Papadopoulos, Okonkwo, Zelda, Dilara und Xenia.",
     ]
     german, english = translations_of_both(lines, "everyday-en-de", "everyday-de-en")
-    assert "Goethe traf Angela Merkel in Ljubljana." in german[0]
+    assert "Goethe hat Angela Merkel in Ljubljana besucht." in german[0]
     assert "Schrödinger's cat" in english[3]
