@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.data import corpus
 from benchmarks.markdown import markdown_table
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
@@ -14,6 +15,16 @@ from pocketmt.evaluation.tables import Column
 # By direction: the ending of the files with the source, and those of the files with the references.
 REFERENCES: Final = {"en-de": ("en", ("de0", "de1", "de2", "de3")), "de-en": ("de0", ("en",))}
 Rows = list[dict[str, Any]]
+
+
+def english_german_pairs(part: str) -> list[tuple[str, str]]:
+    """Return the English lines of Tatoeba's "val" or "test", each with the first of its German translations."""
+    source, references = REFERENCES["en-de"]
+    sides = [
+        (corpus("tatoeba") / f"{part}.{name}").read_text(encoding="utf-8").splitlines()
+        for name in (source, references[0])
+    ]
+    return list(zip(*sides, strict=True))
 
 
 def score_models(

@@ -15,8 +15,7 @@ from itertools import cycle
 from typing import Final
 
 from benchmarks.command import run
-from benchmarks.data import corpus
-from benchmarks.everyday_scores import REFERENCES, Rows, score_models
+from benchmarks.everyday_scores import Rows, english_german_pairs, score_models
 from examples.everyday.names import Pair, other_dates, other_times, with_names
 from pocketmt.engine import Translator
 
@@ -44,11 +43,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _scorer(languages: str, part: str) -> Callable[[Translator], Rows]:
-    sides = REFERENCES["en-de"][0], REFERENCES["en-de"][1][0]
-    english, german = (
-        (corpus("tatoeba") / f"{part}.{side}").read_text(encoding="utf-8").splitlines() for side in sides
-    )
-    pairs = list(zip(english, german, strict=True))
+    pairs = english_german_pairs(part)
     side = ("en-de", "de-en").index(languages)
     kinds = {"names": _with_names(pairs), "times and dates": _with_times(pairs)}
     lines = {kind: [(pair[side], wanted) for pair, wanted in found] for kind, found in kinds.items()}

@@ -10,12 +10,11 @@ translation. Translations are by beam 4.
 import random
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from benchmarks.command import run
-from benchmarks.data import corpus
-from benchmarks.everyday_scores import REFERENCES, Rows, score_models
+from benchmarks.everyday_scores import Rows, english_german_pairs, score_models
 from examples.everyday.word_classes import ENDINGS, Pair, WordClass, with_others_of_class, word_classes
 from pocketmt.engine import Translator
 
@@ -30,23 +29,21 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _scorer(languages: str, part: str) -> Callable[[Translator], Rows]:
-    sides = REFERENCES["en-de"][0], REFERENCES["en-de"][1][0]
-    english, german = (
-        (corpus("tatoeba") / f"{part}.{side}").read_text(encoding="utf-8").splitlines() for side in sides
-    )
-    pairs = list(zip(english, german, strict=True))
-    kinds = {name.replace("_", " "): _lines(pairs, name, words, languages) for name, words in word_classes().items()}
-    kinds["all"] = [line for lines in kinds.values() for line in lines]
-    return lambda translator: [
-        {"kind": kind, "lines": len(lines), "right": share_right(translator, lines)}
-        for kind, lines in kinds.items()
-        if lines
-    ]
+    pairs = english_german_pairs(part)
+    kinds = {name.replace("_", " "): _lines(pairs, words, languages) for name, words in word_classes().items()}
+    return lambda translator: _rows({kind: count_right(translator, lines) for kind, lines in kinds.items() if lines})
 
 
-def _lines(pairs: Sequence[Pair], name: str, words: WordClass, languages: str) -> Lines:
+def _rows(counts: Mapping[str, tuple[int, int]]) -> Rows:
+    """Return a row for each kind, and one for all, from the numbers of lines and of those that are right."""
+    every = sum(lines for lines, _ in counts.values()), sum(right for _, right in counts.values())
+    counted = {**counts, "all": every}
+    return [{"kind": kind, "lines": lines, "right": right / lines} for kind, (lines, right) in counted.items()]
+
+
+def _lines(pairs: Sequence[Pair], words: WordClass, languages: str) -> Lines:
     draw = random.Random(SEED)
-    others = [other for pair in pairs for other in with_others_of_class(draw, pair, name, words)]
+    others = [other for pair in pairs for other in with_others_of_class(draw, pair, words)]
     if languages == "en-de":
         return [(line, _whole(f"{re.escape(word)}{ENDINGS[words.endings]}")) for (line, _), (_, word) in others]
     return [
@@ -59,12 +56,11 @@ def _whole(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
 
 
-def share_right(translator: Translator, lines: Lines) -> float:
-    """Return the share of lines whose translation has what a right one has."""
+def count_right(translator: Translator, lines: Lines) -> tuple[int, int]:
+    """Return the number of lines, and of those whose translation has what a right one has."""
     translations = translator.translate([line for line, _ in lines], beam_size=4, check=False)
-    return sum(
-        wanted.search(translation) is not None for (_, wanted), translation in zip(lines, translations, strict=True)
-    ) / len(lines)
+    right = [wanted.search(text) is not None for (_, wanted), text in zip(lines, translations, strict=True)]
+    return len(lines), sum(right)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,6 @@ Pair = tuple[str, str]  # An English line and its German translation.
 
 SEED: Final = 1
 LISTS: Final = Path(__file__).with_name("word_classes.toml")
-NUMBER_COPIES: Final = 10
-ORDINAL_COPIES: Final = 12
 ENDINGS: Final = {"never": "", "sometimes": "((?:e[mnrs]?)?)", "always": "(e[mnrs]?)"}
 _TIME: Final = re.compile(r"o'clock|quarter|half|\bpast\b|\bUhr\b|\bum (?:zwei|drei|vier|fünf|sechs|sieben|acht|neun)")
 _VOWEL: Final = re.compile(r"(?!eu|uk|uni|one)[aeiou]", re.IGNORECASE)
@@ -56,6 +54,34 @@ class WordClass(BaseModel, frozen=True):
         """The translations by lowercased words."""
         return {english.lower(): german.lower() for english, german in self.words.items()}
 
+    def drawn(self, draw: random.Random, pair: Pair) -> list[str]:
+        """Return words for the copies of a pair."""
+        return draw.sample(list(self.words), min(self.copies, len(self.words)))
+
+
+class Numbers(WordClass, frozen=True):
+    """Numbers from 2 to 999, mostly of two digits; in times of day, hours."""
+
+    words: Mapping[str, str] = {english_number(number): german_number(number) for number in range(2, 1000)}
+    copies: int = 10
+
+    def drawn(self, draw: random.Random, pair: Pair) -> list[str]:
+        """Return numbers for the copies of a pair."""
+        clock = any(map(_TIME.search, pair))
+        return [english_number(draw.randint(2, 12) if clock else _drawn_number(draw)) for _ in range(self.copies)]
+
+
+class Ordinals(WordClass, frozen=True):
+    """Ordinal numbers from 1 to 99, mostly those of dates."""
+
+    words: Mapping[str, str] = {english_ordinal(number): german_ordinal(number) for number in range(1, 100)}
+    copies: int = 12
+    endings: Literal["never", "sometimes", "always"] = "always"
+
+    def drawn(self, draw: random.Random, pair: Pair) -> list[str]:
+        """Return ordinal numbers for the copies of a pair."""
+        return [english_ordinal(_drawn_ordinal(draw)) for _ in range(self.copies)]
+
 
 def main() -> int:
     """Write the pairs; return the exit status."""
@@ -76,25 +102,19 @@ def word_classes() -> dict[str, WordClass]:
     """Return the classes of the list, numbers and ordinal numbers, by name."""
     listed = tomllib.loads(LISTS.read_text(encoding="utf-8"))
     classes = {name: WordClass.model_validate(entry) for name, entry in listed.items()}
-    numbers = {english_number(number): german_number(number) for number in range(2, 1000)}
-    ordinals = {english_ordinal(number): german_ordinal(number) for number in range(1, 100)}
-    classes["numbers"] = WordClass(words=numbers, copies=NUMBER_COPIES)
-    classes["ordinals"] = WordClass(words=ordinals, copies=ORDINAL_COPIES, endings="always")
-    return classes
+    return {**classes, "numbers": Numbers(), "ordinals": Ordinals()}
 
 
 def with_other_words(pairs: Iterable[Pair], classes: Mapping[str, WordClass]) -> Iterator[Pair]:
     """Yield copies of the pairs that have one word of a class and its translation, each with another word of it."""
     draw = random.Random(SEED)
     for pair in pairs:
-        for name, words in classes.items():
-            for other, _ in with_others_of_class(draw, pair, name, words):
+        for words in classes.values():
+            for other, _ in with_others_of_class(draw, pair, words):
                 yield other
 
 
-def with_others_of_class(
-    draw: random.Random, pair: Pair, name: str, words: WordClass
-) -> Iterator[tuple[Pair, tuple[str, str]]]:
+def with_others_of_class(draw: random.Random, pair: Pair, words: WordClass) -> Iterator[tuple[Pair, tuple[str, str]]]:
     """Yield copies of a pair with another word of a class each, and that word with its translation.
 
     There are none if the pair does not have exactly one word of the class on each side, a word and its translation.
@@ -106,20 +126,10 @@ def with_others_of_class(
     german = translated[0] if isinstance(translated[0], str) else translated[0][0]
     if words.lowercased[english] != german.lower():
         return
-    for other in _drawn(draw, pair, name, words):
+    for other in words.drawn(draw, pair):
         if other.lower() != english:
             german = words.words[other]
             yield (_in_english(words, pair[0], other), _in_german(words, pair[1], german)), (other, german)
-
-
-def _drawn(draw: random.Random, pair: Pair, name: str, words: WordClass) -> list[str]:
-    """Return words of a class, as many as it has copies."""
-    if name == "ordinals":
-        return [english_ordinal(_drawn_ordinal(draw)) for _ in range(words.copies)]
-    if name == "numbers":
-        clock = _TIME.search(pair[0]) or _TIME.search(pair[1])
-        return [english_number(draw.randint(2, 12) if clock else _drawn_number(draw)) for _ in range(words.copies)]
-    return draw.sample(list(words.words), min(words.copies, len(words.words)))
 
 
 def _drawn_number(draw: random.Random) -> int:

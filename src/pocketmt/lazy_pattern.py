@@ -5,10 +5,10 @@ from typing import Any, cast
 
 
 def lazy_pattern(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    """Return what can be used as `re.compile(pattern, flags)`, by its methods and attributes.
+    """Return an object with the methods and attributes of `re.compile(pattern, flags)`, compiled at its first use.
 
-    The modules that translate a line have a hundred patterns, and a usual line needs a few of them. To compile all of
-    them takes as long as to load a model.
+    Functions of `re`, such as `re.sub`, do not take it. The modules that translate a line have a hundred patterns, and
+    most lines need few of them.
     """
     return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
