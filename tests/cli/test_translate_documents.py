@@ -151,12 +151,18 @@ def test_a_file_of_an_office_program_is_refused(pocketmt: Run, random_model: Pat
 @pytest.mark.parametrize(
     ("head", "encoding"),
     [
-        ('<meta charset="iso-8859-1">', "latin-1"),
+        ('<meta charset="iso-8859-15">', "iso8859-15"),
+        ('<meta charset="iso-8859-1">', "cp1252"),
         ('<?xml version="1.0" encoding="windows-1252"?>', "cp1252"),
+        ('<!-- <meta charset="koi8-r"> --><meta charset="utf-8"><i title="ä">', "utf-8"),
+        ('<meta charset="utf-16"><i title="ä">', "utf-8"),
         ('<meta http-equiv="Content-Type" content="text/html; charset=UTF-8">', "utf-8"),
         ("<!doctype html>", "ascii"),
         ("", "utf-8"),
         ("<html><!-- ä -->", "utf-8"),
+        ("\ufeff<!doctype html>", "utf-8"),
+        ('\ufeff<meta charset="iso-8859-1">', "utf-8"),
+        ("\ufeff<!doctype html>", "utf-16-le"),
     ],
 )
 def test_a_document_stays_in_its_encoding(pocketmt: Run, head: str, encoding: str) -> None:
@@ -168,12 +174,19 @@ def test_a_document_stays_in_its_encoding(pocketmt: Run, head: str, encoding: st
     assert answer.stdout == f"{head}<p>{german}</p>".encode(encoding, "xmlcharrefreplace")
 
 
-def test_an_unknown_charset_is_refused(pocketmt: Run, random_model: Path) -> None:
-    answer = pocketmt(
-        "translate", "-m", random_model, "--format", "html", stdin=b'<meta charset="x-none"><p>a bird</p>'
-    )
+def test_characters_of_windows_1252_are_read_as_browsers_do(pocketmt: Run) -> None:
+    page = b'<meta charset="iso-8859-1"><p>It\x92s \x80 257.</p>'
+    answer = pocketmt("translate", "--format", "html", stdin=page)
+    assert answer.returncode == 0, answer.stderr
+    assert b"\x80" in answer.stdout
+
+
+@pytest.mark.parametrize("charset", ["x-none", "undefined", "unicode_escape", "utf-7", "rot13"])
+def test_an_unknown_charset_is_refused(pocketmt: Run, random_model: Path, charset: str) -> None:
+    page = f'<meta charset="{charset}"><p>a bird</p>'.encode()
+    answer = pocketmt("translate", "-m", random_model, "--format", "html", stdin=page)
     assert (answer.returncode, answer.stdout) == (1, b"")
-    assert "declares the charset 'x-none', which is unknown" in answer.stderr.decode()
+    assert f"declares the charset '{charset}', which is unknown" in answer.stderr.decode()
 
 
 def test_xhtml_closes_elements_as_xml_does(pocketmt: Run) -> None:

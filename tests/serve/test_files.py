@@ -41,6 +41,17 @@ def test_files_are_translated(server: RunningServer, name: str, content: str, ex
     assert downloaded.headers["content-type"] == "application/octet-stream"
 
 
+@pytest.mark.parametrize(
+    ("head", "encoding"), [(b'<meta charset="iso-8859-1">', "cp1252"), (b"<!doctype html>", "ascii"), (b"", "utf-8")]
+)
+def test_html_stays_in_its_encoding(server: RunningServer, head: bytes, encoding: str) -> None:
+    answer = upload(server, "page.html", head + b"<p>The door is big.</p>")
+    assert isinstance(answer.json, dict), answer.body
+    downloaded = server.get(answer.json["translatedFileUrl"].removeprefix(server.address)).body
+    translated = str(server.translate("The door is big.")["translatedText"])
+    assert downloaded == head + f"<p>{translated}</p>".encode(encoding, "xmlcharrefreplace")
+
+
 def test_subtitles_keep_their_times(server: RunningServer) -> None:
     for name, head in (("film.srt", "\ufeff1\r\n"), ("film.VTT", "WEBVTT\r\n\r\n")):
         before, cue = f"{head}00:00:01,000 --> 00:00:02,000\r\n", "\r\n\r\n00:00:03,000 --> 00:00:04,000\r\n"
@@ -49,7 +60,7 @@ def test_subtitles_keep_their_times(server: RunningServer) -> None:
         downloaded = server.get(answer.json["translatedFileUrl"].removeprefix(server.address)).body.decode()
         dog, men = str(server.translate("A dog runs.\nTwo men play.")["translatedText"]).split("\n")
         first, _, second = downloaded.partition(cue)
-        assert first == f"{before.lstrip(chr(0xFEFF))}<i>{dog}</i>"
+        assert first == f"{before}<i>{dog}</i>"
         assert second.endswith("\r\n")
         assert " ".join(second.split()) == men
 
@@ -66,8 +77,8 @@ def test_strings_of_json_are_translated(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     "name, content, named",
     [
-        ("text.pdf", b"x", "ends in .txt, .html, .htm, .xhtml, .srt, .vtt, .json or .arb"),
-        ("text", b"x", "ends in .txt, .html, .htm, .xhtml, .srt, .vtt, .json or .arb"),
+        ("text.pdf", b"x", "ends in .txt, .html, .htm, .xhtml, .xht, .srt, .vtt, .json or .arb"),
+        ("text", b"x", "ends in .txt, .html, .htm, .xhtml, .xht, .srt, .vtt, .json or .arb"),
         ("film.srt", b"Two dogs.", "film.srt: no times such as"),
         ("en.json", b'{"a": 1,}', "en.json, line 1: not JSON"),
         ("text.txt", b"\xff", "not UTF-8 at byte 0"),

@@ -14,12 +14,13 @@ import click
 from pocketmt.cli.options import EncodableText
 from pocketmt.cli.streams import receive, warn
 from pocketmt.errors import DataError
+from pocketmt.markup.encoding import HTML_SUFFIXES
 from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, format_of
 
 TextFormat = FormatName | Literal["html", "subtitles", "json"]
 TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (*FORMATS, "html", "subtitles", "json")
 _SUFFIXES: Final[dict[str, TextFormat]] = {
-    **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), "html"),
+    **dict.fromkeys(HTML_SUFFIXES, "html"),
     **dict.fromkeys((".srt", ".vtt"), "subtitles"),
     **dict.fromkeys((".json", ".arb"), "json"),
 }

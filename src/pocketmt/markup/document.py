@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pocketmt.engine import DetailedHypothesis
 from pocketmt.markup.division import DividedLine, divide_line, linked_translations
+from pocketmt.markup.encoding import DocumentEncoding
 from pocketmt.markup.placing import render_segment
 from pocketmt.markup.segments import Segment, divide_document
 
@@ -19,14 +20,14 @@ class _Part(NamedTuple):
 class HtmlDocument:
     """The segments of a document, with the sentences of each. Tags are placed by the alignment of the translations."""
 
-    def __init__(self, document: str, language: str, *, split: bool, encoding: str = "utf-8") -> None:
+    def __init__(self, document: str, language: str, *, split: bool, encoding: DocumentEncoding) -> None:
         """Divide a document.
 
         Args:
             document: HTML.
             language: ISO 639-1 code of its text.
             split: whether the text of a segment is divided into sentences.
-            encoding: of the translated document; what it lacks becomes references such as `&#252;`.
+            encoding: of the translated document.
         """
         self._encoding = encoding
         number = 1
@@ -57,6 +58,7 @@ class HtmlDocument:
             chunks: sentences and their translations, aligned, for each of the `chunks`.
         """
         waiting = deque(self._parts)
+        yield self._encoding.mark, 0
         for sentences, results in chunks:
             translations = deque(linked_translations(sentences, results))
             written = []
@@ -64,11 +66,8 @@ class HtmlDocument:
                 part = waiting.popleft()
                 own = [translations.popleft() for _ in part.line.spans]
                 written.append(render_segment(part.segment, part.line.join(own)))
-            yield self._encoded(written), len(sentences)
-        yield self._encoded(part.segment.markup for part in waiting), 0
-
-    def _encoded(self, parts: Iterable[str]) -> bytes:
-        return "".join(parts).encode(self._encoding, "xmlcharrefreplace")
+            yield self._encoding.encode("".join(written)), len(sentences)
+        yield self._encoding.encode("".join(part.segment.markup for part in waiting)), 0
 
     def line_in_file(self, number: int) -> int:
         """Return the number of the document's line where the segment of a sentence begins.

@@ -10,14 +10,14 @@ from itertools import islice
 from typing import Final
 
 from pocketmt.errors import DataError
+from pocketmt.markup.encoding import HTML_SUFFIXES, read_document
 from pocketmt.serving.errors import RequestError
 from pocketmt.text.formats import json_values, subtitles
 from pocketmt.text.formats.format import Unit
 
-_HTML: Final = (".html", ".htm", ".xhtml")
 _SUBTITLES: Final = (".srt", ".vtt")
 _JSON: Final = (".json", ".arb")
-KINDS: Final = (".txt", *_HTML, *_SUBTITLES, *_JSON)
+KINDS: Final = (".txt", *HTML_SUFFIXES, *_SUBTITLES, *_JSON)
 MOST_BYTES: Final = 64 << 20  # of all translated files, with their names
 SECONDS_KEPT: Final = 600.0
 _LONGEST_NAME: Final = 80  # characters
@@ -40,7 +40,7 @@ class UploadedFile:
     @property
     def is_html(self) -> bool:
         """Whether the file is HTML."""
-        return self.suffix in _HTML
+        return self.suffix in HTML_SUFFIXES
 
     def units(self, text: str) -> list[Unit] | None:
         """Return what is translated of the file's text; None: the whole text.
@@ -57,17 +57,27 @@ class UploadedFile:
         return None
 
     def text(self) -> str:
-        """Return the content; raises RequestError (400) if it is not UTF-8, or of a kind that is not supported."""
+        """Return the content; raises RequestError (400) for the wrong encoding, or a kind that is not supported.
+
+        HTML is read as browsers read it; other files are in UTF-8.
+        """
         if self.suffix not in KINDS:
             names = " or ".join((", ".join(KINDS[:-1]), KINDS[-1]))
             raise RequestError(400, f"files of this kind are not supported: send one that ends in {names}")
         try:
-            return self.content.decode("utf-8-sig")
+            if self.is_html:
+                return read_document(self.content, self.name)[0]
+            return self.content.decode("utf-8-sig" if self.suffix == ".txt" else "utf-8")
         except UnicodeDecodeError as error:
             raise RequestError(400, f"the file is not UTF-8 at byte {error.start}: convert it") from error
+        except DataError as error:
+            raise RequestError(400, str(error)) from error
 
     def translated(self, units: Sequence[Unit] | None, translation: str) -> bytes:
         """Return the content of the translated file, from the translation of its text or of its units' lines."""
+        if self.is_html:
+            encoding = read_document(self.content, self.name)[1]
+            return encoding.mark + encoding.encode(translation)
         if units is None:
             return translation.encode("utf-8", "replace")
         lines = iter(translation.split("\n"))
