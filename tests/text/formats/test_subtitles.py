@@ -102,7 +102,7 @@ def test_everything_but_the_text_is_kept(end: str, tail: str) -> None:
         "\n", end
     )
     assert translated(content) == content
-    assert translated("\ufeff" + content) == content
+    assert translated("\ufeff" + content) == "\ufeff" + content
     assert translated(content.rstrip("\r\n")) == content.rstrip("\r\n")
 
 
@@ -237,12 +237,24 @@ def test_any_text_is_read_and_keeps_its_times() -> None:
     draw = random.Random(3)
     time = "00:01,0 --> 00:02,0"
     parts = ["1", time, time, "", " ", "A b.", "c d", "- e", "<i>", "f</i>", "{\\an8}", "\r", "x -->", "\u2028", "..."]
+    parts += ["<i", "a <b", "and c> d", "{\\an8", "}", "a>"]
     for _ in range(1000):
         content = "\n".join(["x -->", *draw.choices(parts, k=draw.randint(0, 14))])
         if "\r" not in content:  # Lines of a cue with other ends get the same.
             assert translated(content) == content
         found = translated(content, lambda line: line.upper())
         assert found.count(time) == content.count(time)
+
+
+def test_a_tag_does_not_go_on_on_the_next_line() -> None:
+    cue = "1\n00:01,0 --> 00:02,0\n"
+    assert texts(f"{cue}if a <b\nand c> d\n") == [("if a <b and c> d",)]
+    assert translated(f"{cue}<i\na>\n") == f"{cue}<i\na>\n"
+
+
+def test_a_byte_order_mark_stays() -> None:
+    content = "\ufeff1\n00:01,0 --> 00:02,0\nA dog.\n"
+    assert translated(content, str.upper) == content.replace("A dog.", "A DOG.")
 
 
 def test_the_time_is_proportional_to_the_text() -> None:

@@ -144,7 +144,9 @@ def _begins_part(before: str, plain: str, line: str, *, has_dashes: bool) -> boo
 
 def _part(lines: list[str], *, escaped: bool) -> Part:
     """Return lines as a part. Tags around its text are kept, those within it are left out."""
-    tokens = [token for token in _TAG.split(" ".join(line.strip() for line in lines)) if token]
+    tokens: list[str] = []
+    for line in lines:  # A tag ends on its line: what looks like a longer one is text.
+        tokens += [*([" "] if tokens else []), *filter(None, _TAG.split(line.strip()))]
     texts = [number for number, token in enumerate(tokens) if token.strip() and not _TAG.fullmatch(token)]
     first, last = texts[0], texts[-1]
     text = " ".join(_BREAK.sub(" ", "".join(map(_without_tag, tokens[first : last + 1]))).split())

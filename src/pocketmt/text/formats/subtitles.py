@@ -1,5 +1,6 @@
 """Subtitles, as SubRip (.srt) and WebVTT (.vtt): the text of cues; a sentence of several cues is translated as one."""
 
+import codecs
 import re
 import unicodedata
 from bisect import bisect_left
@@ -8,7 +9,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pocketmt.errors import DataError
-from pocketmt.text.formats.format import Unit, decode
+from pocketmt.text.formats.format import Unit, decode, unit_of_bytes
 from pocketmt.text.formats.subtitle_cues import Cue, Part, read_cues
 
 _MOST_CUES: Final = 4  # of a sentence
@@ -52,11 +53,13 @@ def read_units(blocks: Iterable[bytes | None], name: str) -> Iterator[Unit]:
     content = b"".join(block for block in blocks if block is not None)
     text = "\n".join(decode(line, name, number) for number, line in enumerate(content.split(b"\n"), 1))
     if not text.strip():
-        yield Unit(("",), content, lambda translation: b"", b"", 0)
+        yield unit_of_bytes(content)
         return
     cues, rest = read_cues(text)
     if not cues and not text.startswith("WEBVTT") and "-->" not in text:
         raise DataError(f"{name}: no times such as 00:00:01,000 --> 00:00:04,000: give a file of subtitles")
+    if content.startswith(codecs.BOM_UTF8):
+        yield unit_of_bytes(codecs.BOM_UTF8)
     waiting: list[Cue] = []
     for cue in cues:
         if waiting and not _continues(waiting[-1], cue):
@@ -65,7 +68,7 @@ def read_units(blocks: Iterable[bytes | None], name: str) -> Iterator[Unit]:
         waiting.append(cue)
     if waiting:
         yield _unit(waiting)
-    yield Unit(("",), rest.encode(), lambda translation: b"", b"", 0)
+    yield unit_of_bytes(rest.encode())
 
 
 def _continues(before: Cue, cue: Cue) -> bool:
