@@ -68,6 +68,26 @@ def test_a_model_in_use_stays_until_it_is_released(described: Callable[[str], Mo
     asyncio.run(work())
 
 
+def test_a_model_larger_than_the_memory_is_loaded_once_it_is_alone(
+    described: Callable[[str], ModelDescription],
+) -> None:
+    async def work() -> None:
+        store = store_of([], most_memory=15)
+        using = asyncio.Event()
+
+        async def use(description: ModelDescription, seconds: float) -> None:
+            async with store.use(description):
+                using.set()
+                await asyncio.sleep(seconds)
+
+        first = asyncio.create_task(use(described("small"), 0.05))
+        await using.wait()
+        await asyncio.wait_for(use(replace(described("large"), memory=20), 0), timeout=10)
+        await first
+
+    asyncio.run(work())
+
+
 def test_a_model_is_loaded_once_for_many_requests(described: Callable[[str], ModelDescription]) -> None:
     async def work() -> None:
         loads: list[str] = []

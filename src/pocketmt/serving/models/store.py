@@ -199,7 +199,9 @@ class ModelStore:
                 await self._retire(min(self._loaded.values(), key=lambda model: (model.uses > 0, model.last_use)))
             else:
                 async with self._released:
-                    await self._released.wait_for(lambda: self._loaded or self.memory + memory <= self.most_memory)
+                    await self._released.wait_for(
+                        lambda: self._loaded or self.memory == 0 or self.memory + memory <= self.most_memory
+                    )
 
     async def _retire(self, model: LoadedModel) -> None:
         del self._loaded[model.description.path]
