@@ -151,6 +151,9 @@ def test_a_number_after_a_name_stays_as_it_is() -> None:
         ("8.30", "what ", "", False),
         ("8.75", "at ", "", False),
         ("8.30", "", " apples", False),
+        ("13", "Von ", " bis 15 Uhr", True),
+        ("1", "", "-3 p.m.", True),
+        ("13", "", " und 15 Hunde", False),
     ],
 )
 def test_times_of_day(text: str, before: str, after: str, expected: bool) -> None:

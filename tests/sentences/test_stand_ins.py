@@ -43,6 +43,11 @@ def test_stand_ins_of_capitals_are_in_capitals() -> None:
     assert not with_stand_ins("I love {NAME}")[0].isupper()
 
 
+@pytest.mark.parametrize("text", ["I {x}", "A {x}", "I: @user", "{x} A"])
+def test_a_word_of_one_capital_is_not_a_text_in_capitals(text: str) -> None:
+    assert not words(text)[0].isupper()
+
+
 def test_numbers_and_years_have_stand_ins_of_their_kind() -> None:
     replaced, stand_ins = with_stand_ins("In 2024, 482913 of 1,234 men at 10:30 and 25 of 1939-1945")
     assert [each.part for each in stand_ins] == ["2024", "482913"]
@@ -71,6 +76,33 @@ def test_another_attempt_takes_other_words() -> None:
     words = [[each.word for each in with_stand_ins("{a} has %d in 2024", attempt=index)[1]] for index in range(TRIES)]
     assert len({tuple(each) for each in words}) == TRIES
     assert all(len(set(each)) == 3 for each in words)
+
+
+PERSON, PLACE = words("{a} is here."), words("I live in {a}.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Give the book to {a}.", PERSON),
+        ("I am going to talk to {a}.", PERSON),
+        ("We walked to {a}'s house.", PERSON),
+        ("This is a letter from {a}.", PERSON),
+        ("I have never been to {a}.", PLACE),
+        ("How do I get to {a}?", PLACE),
+        ("Are you from {a}?", PLACE),
+        ("Two tickets from {a}, please.", PLACE),
+        ("Welcome to the {a}!", PLACE),
+        ("Wir fahren nach {a}.", PLACE),
+    ],
+)
+def test_a_place_stands_in_after_words_of_place_and_of_moving(text: str, expected: list[str]) -> None:
+    assert words(text) == expected != []
+
+
+def test_persons_and_places_have_different_stand_ins() -> None:
+    assert PERSON != PLACE
+    assert words("{a} is in {b} and {c} is here.")[:2] == [*PERSON, *PLACE]
 
 
 def test_signs_may_not_be_added_to_a_number() -> None:

@@ -34,7 +34,10 @@ _TIME: Final = lazy_pattern(r"(?:[01]?\d|2[0-4])(?:[.:][0-5]\d)?")
 _BEFORE_TIME: Final = lazy_pattern(
     r"(?i)\b(?:at|by|until|till|before|after|since|from|between|um|bis|vor|nach|seit|gegen)\s$"
 )
-_AFTER_TIME: Final = lazy_pattern(r"(?i)\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)")
+# Or it is the first of two, as in "13 bis 15 Uhr".
+_AFTER_TIME: Final = lazy_pattern(
+    r"(?i)(?:\s?(?:and|bis|to|und|[-–])\s?[\d:.]{1,5})?\s?(?:[ap]\.?m\b|o['’]clock|uhr\b|h\b)"
+)
 # A name, such as that of a program, or another word that has numbers of versions or sections after it.
 _BEFORE_VERSION: Final = lazy_pattern(
     r"(?:\b(?:\w+[A-Z]\w*|Python|Windows|Android|Java|Linux|Ubuntu|Bluetooth)"

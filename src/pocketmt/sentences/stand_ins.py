@@ -8,14 +8,23 @@ from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.numbers import NumberFormats, rewritten_in
 from pocketmt.sentences.protected import Part, apart, replaceable_parts
 
-# In the order of the first try, and of the second. After some prepositions, places are tried first: in "to Tom with
-# Boston", models exchange the two.
-_NAMES: Final = (("Tom", "Boston", "Paris", "John"), ("John", "Paris", "Boston", "Tom"))
-_PLACES: Final = (("Boston", "Paris", "Tom", "John"), _NAMES[1])
+# In the order of the first try, and of the second. Models exchange a person and a place, as in "in Tom with Boston". So
+# places are tried first after prepositions of place, and after "to" and "from" where somebody moves: "give it to ..." is
+# about a person.
+_NAMES: Final = (("Tom", "Anna", "Max", "Boston"), ("Anna", "Tom", "Boston", "Max"))
+_PLACES: Final = (("Boston", "Paris", "Tom", "Anna"), ("Paris", "Boston", "Max", "Tom"))
 _BEFORE_PLACE: Final = lazy_pattern(
-    r"(?<!\w)(?i:at|from|in|into|near|through|to|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$"
+    r"(?<!\w)(?i:at|in|into|near|through|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:[Tt]he )?$"
+)
+_TO_OR_FROM: Final = lazy_pattern(r"(?<!\w)(?i:to|from) (?:[Tt]he )?$")
+# Not in "I am going to talk to ..." and "Go and talk to ...".
+_MOVE: Final = lazy_pattern(
+    r"(?<!\w)(?i:\w+igrat\w+|arriv\w+|been|bus|c[ao]m(?:e|es|ing)|dr[io]v\w+|far|fl[eiy]\w*|go|goes|going|gone|miles?"
+    r"|mov\w+|planes?|return\w*|roads?|tickets?|trains?|travel\w*|trips?|visits?|walk\w*|way|welcome|went"
+    r"|(?:get|gets|getting|got) to|(?:am|are|be|is|m|re|s|was|were)(?: not| you)? from)(?!\w)(?! (?:to|and) (?!the )\w+ )"
 )
 _LONGEST_BEFORE_PLACE: Final = 12  # characters
+_LONGEST_BEFORE_TO: Final = 60  # characters
 _NUMBERS: Final = (("300", "20", "500", "38", "60", "700"), ("30", "50", "200", "40", "600", "80"))
 _SMALL_NUMBERS: Final = (("20", "30", "40", "50"), ("30", "40", "50", "20"))
 _YEARS: Final = (("2013", "1990", "2005", "1985"), ("2012", "1995", "2001", "1980"))
@@ -29,6 +38,7 @@ _LIMITS: Final = ((2, 1000), (1, 20))
 # Of letters, only those that could belong to a name: a name may stand beside Chinese or Japanese characters.
 _NAME_LETTERS: Final = "A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff"
 _SIGNS_OF_NUMBERS: Final = "$€£¥%"
+_CAPITALS: Final = lazy_pattern(r"[^\W\d_]{2}")
 # In German, the s has no apostrophe.
 _GENITIVE: Final = lazy_pattern(r"['’]?s\b")
 
@@ -83,7 +93,7 @@ def with_stand_ins(
     between = [text[end : part.start] for end, part in zip(ends, parts, strict=False)]
     rest = text[ends[-1] :]
     around = "".join([*between, rest])
-    in_capitals = around.isupper()
+    in_capitals = _CAPITALS.search(around) is not None and around.isupper()  # "I" and "A" alone are not.
     added = "".join(sign for sign in _SIGNS_OF_NUMBERS if sign not in around)
     taken = f"{text} {reserved}"
     used: set[str] = set()
@@ -122,8 +132,16 @@ def _words_for(part: Part, text: str) -> tuple[tuple[str, ...], ...]:
         return _SMALL_NUMBERS
     if part.is_of_number:
         return _NUMBERS
-    before = text[max(part.start - _LONGEST_BEFORE_PLACE, 0) : part.start]
-    return _PLACES if _BEFORE_PLACE.search(before) else _NAMES
+    return _PLACES if _is_place(text, part.start, part.end) else _NAMES
+
+
+def _is_place(text: str, start: int, end: int) -> bool:
+    """Whether the words around a part of a text tell that it is a place."""
+    before = text[max(start - _LONGEST_BEFORE_PLACE, 0) : start]
+    if _TO_OR_FROM.search(before):
+        move = _MOVE.search(text[max(start - _LONGEST_BEFORE_TO, 0) : start])
+        return move is not None and _GENITIVE.match(text, end) is None
+    return _BEFORE_PLACE.search(before) is not None
 
 
 def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:

@@ -43,7 +43,12 @@ const PAIR = new RegExp(`^(?![1-9]${D}{0,2}[.,]${D}{3}$)${D}+[.,:]${D}+$`, "u");
 const TIME = new RegExp(`^(?:[01]?${D}|2[0-4])(?:[.:][0-5]${D})?$`, "u");
 const BEFORE = "at by until till before after since from between um bis vor nach seit gegen".split(" ").map(inAnyCase).join("|");
 const BEFORE_TIME = new RegExp(`(?<![${WORD}])(?:${BEFORE})[${WHITE}]$`, "u");
-const AFTER_TIME = new RegExp(`^[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCase("clock")}|${inAnyCase("uhr")}|[hH])(?![${WORD}])`, "u");
+// Or it is the first of two, as in "13 bis 15 Uhr".
+const SECOND_TIME = `(?:[${WHITE}]?(?:${["and", "bis", "to", "und"].map(inAnyCase).join("|")}|[-–])[${WHITE}]?[${D}:.]{1,5})?`;
+const AFTER_TIME = new RegExp(
+  `^${SECOND_TIME}[${WHITE}]?(?:[aApP]\\.?[mM]|[oO]['’]${inAnyCase("clock")}|${inAnyCase("uhr")}|[hH])(?![${WORD}])`,
+  "u",
+);
 // A name, such as that of a program, or another word that has numbers of versions or sections after it.
 const NAMES = [
   ..."version release section chapter part figure fig table update v room page p lesson exercise rule model level unit".split(" "),

@@ -66,7 +66,7 @@ const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
 const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${SMILEY}|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
 export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
-const LONGEST_WORD_OF_TIME = 8; // characters
+const LONGEST_WORD_OF_TIME = 18; // characters
 const LONGEST_NAME = 20; // characters
 const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\\^`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;

@@ -4,15 +4,26 @@ import { isInCapitals } from "./capitals.js";
 import { type NumberFormats, rewrittenIn } from "./numbers.js";
 import { type Part, replaceableParts } from "./protected.js";
 
-// In the order of the first try, and of the second. After some prepositions, places are tried first: in "to Tom with Boston",
-// models exchange the two.
-const NAMES = ["Tom Boston Paris John", "John Paris Boston Tom"];
-const PLACES = ["Boston Paris Tom John", NAMES[1] as string];
+// In the order of the first try, and of the second. Models exchange a person and a place, as in "in Tom with Boston". So places
+// are tried first after prepositions of place, and after "to" and "from" where somebody moves: "give it to ..." is about a person.
+const NAMES = ["Tom Anna Max Boston", "Anna Tom Boston Max"];
+const PLACES = ["Boston Paris Tom Anna", "Paris Boston Max Tom"];
 const BEFORE_PLACE = new RegExp(
-  `(?<![${WORD}])(?:at|from|in|into|near|through|to|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$`,
+  `(?<![${WORD}])(?:at|in|into|near|through|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$`,
+  "iu",
+);
+const TO_OR_FROM = new RegExp(`(?<![${WORD}])(?:to|from) (?:the )?$`, "iu");
+// Not in "I am going to talk to ..." and "Go and talk to ...".
+const MOVE = new RegExp(
+  (
+    "(?<!W)(?:W+igratW+|arrivW+|been|bus|c[ao]m(?:e|es|ing)|dr[io]vW+|far|fl[eiy]W*|go|goes|going|gone|miles?" +
+    "|movW+|planes?|returnW*|roads?|tickets?|trains?|travelW*|trips?|visits?|walkW*|way|welcome|went" +
+    "|(?:get|gets|getting|got) to|(?:am|are|be|is|m|re|s|was|were)(?: not| you)? from)(?!W)(?! (?:to|and) (?!the )W+ )"
+  ).replace(/W/g, `[${WORD}]`),
   "iu",
 );
 const LONGEST_BEFORE_PLACE = 12; // characters
+const LONGEST_BEFORE_TO = 60; // characters
 const NUMBERS = ["300 20 500 38 60 700", "30 50 200 40 600 80"];
 const SMALL_NUMBERS = ["20 30 40 50", "30 40 50 20"];
 const YEARS = ["2013 1990 2005 1985", "2012 1995 2001 1980"];
@@ -114,7 +125,17 @@ function wordsFor({ start, text, isOfNumber, isNumber }: Place, line: string): s
   if (YEAR.test(text)) return YEARS;
   if (isNumber && [...text].length === 2) return SMALL_NUMBERS;
   if (isOfNumber) return NUMBERS;
-  return BEFORE_PLACE.test(line.slice(Math.max(start - LONGEST_BEFORE_PLACE, 0), start)) ? PLACES : NAMES;
+  return isPlace(line, start, start + text.length) ? PLACES : NAMES;
+}
+
+/** Whether the words around a part of a line tell that it is a place. */
+function isPlace(line: string, start: number, end: number): boolean {
+  const before = line.slice(Math.max(start - LONGEST_BEFORE_PLACE, 0), start);
+  if (TO_OR_FROM.test(before)) {
+    const moves = MOVE.test(line.slice(Math.max(start - LONGEST_BEFORE_TO, 0), start));
+    return moves && !GENITIVE.test(line.slice(end, end + 3));
+  }
+  return BEFORE_PLACE.test(before);
 }
 
 /** A translation with the parts in place of the stand-ins; undefined unless it has each exactly once. */
