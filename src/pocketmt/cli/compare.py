@@ -60,7 +60,7 @@ def compare(
     beam_size: int,
     workers: int,
 ) -> None:
-    """Compare SMALL with ORIGINAL, the model that it was made from: is it as good, how much smaller and faster?
+    """Compare SMALL with ORIGINAL, the model that it was made from: is it as good, and how much smaller and faster?
 
     Both are model files (*.pocketmt), names of bundled models or models of other toolkits. Without references, the
     agreement with the original shows what was lost. The page needs no network: sizes by matrix and scheme, BLEU and

@@ -31,7 +31,7 @@ def names(model: str, source: Path | None, target: Path | None, like: Path | Non
 
     MODEL is a model file (*.pocketmt) or the name of a bundled model. A word with a capital that is no known word may
     be a name. If the translation of a sentence lacks it, the sentence is translated again with a name that models
-    know, which the word then replaces. Words that the text copies, as it does most names, are no known words.
+    know, which the word then replaces. Words that the text copies, as it does most names, do not count as known words.
 
     Known words take two bytes each. Of more than 100,000, the most frequent are taken. Give all of the training text:
     a word that is not in it counts as a name.

@@ -98,7 +98,7 @@ def translate(
     translator_choices: dict[str, Any],
     on_cluster: ClusterOptions,
 ) -> None:
-    """Translate UTF-8 text. Every line of plain text gives one line, even a blank one.
+    """Translate UTF-8 text. Each input line gives one output line, even if blank.
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
 
