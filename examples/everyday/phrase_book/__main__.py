@@ -1,0 +1,106 @@
+"""Makes training text of what everyday pairs lack: phrases, nouns, times, amounts, lists, sentences as users type them.
+
+python -m examples.everyday.phrase_book SOURCE TARGET --languages en de --output PHRASES.en PHRASES.de
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from examples.everyday.phrase_book.amounts import amount_pairs
+from examples.everyday.phrase_book.as_typed import typed_pairs
+from examples.everyday.phrase_book.clock_times import time_pairs
+from examples.everyday.phrase_book.lists import list_pairs
+from examples.everyday.phrase_book.nouns import Pair, noun_pairs
+from examples.everyday.phrase_book.tables import read_table
+from examples.everyday.texts import write_pairs
+from pocketmt.errors import PocketMTError
+from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.letter_case import in_lower_case
+from pocketmt.training.repetitions import without_final_punctuation
+
+SEED: Final = 1
+PHRASES: Final = ("essentials", "interface", "travel", "home", "work", "verbs")
+COPIES: Final = 5  # of each pair of the phrase book as it is
+BARE_COPIES: Final = 2  # without final punctuation, in lower case, and both
+_OTHER_ENDS: Final = {".": "!", "!": "."}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the pairs; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path, help="source side of parallel text, for sentences as they are typed")
+    parser.add_argument("target", type=Path, help="target side")
+    parser.add_argument("--languages", nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="en de or de en")
+    parser.add_argument("--held-out", type=Path, nargs="+", default=[], help="files whose lines are left out")
+    parser.add_argument("--output", "-o", type=Path, nargs=2, required=True, help="files for the sides")
+    options = parser.parse_args(arguments)
+    try:
+        held_out = {line for path in options.held_out for line in read_lines(path)}
+        pairs = written_pairs(read_pairs(options.source, options.target), options.languages[0])
+        write_pairs((pair for pair in pairs if held_out.isdisjoint(pair)), *options.output)
+    except PocketMTError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def written_pairs(pairs: Iterable[Pair], language: str) -> Iterator[Pair]:
+    """Yield all pairs: a line and its translation.
+
+    Args:
+        pairs: everyday sentences with their translations.
+        language: of the source: "en" or "de".
+    """
+    draw = random.Random(SEED)
+    phrases = [_turned(pair, language) for pair in phrase_pairs()]
+    for pair in phrases:
+        yield from _copies(pair, language)
+    into_german = language == "en"
+    made = (
+        noun_pairs(draw),
+        time_pairs(draw, into_german=into_german),
+        amount_pairs(draw, into_german=into_german),
+        list_pairs(draw),
+    )
+    for part in made:
+        yield from (_turned(_as_sentence(pair), language) for pair in part)
+    yield from typed_pairs([*pairs, *phrases], draw, language)
+
+
+def phrase_pairs() -> list[Pair]:
+    """Return the English and German pairs of the phrase book."""
+    return [(english, german) for name in PHRASES for english, german in read_table(name, 2)]
+
+
+def _turned(pair: Pair, language: str) -> Pair:
+    return pair if language == "en" else pair[::-1]
+
+
+def _copies(pair: Pair, language: str) -> Iterator[Pair]:
+    source, target = pair
+    for _ in range(COPIES):
+        yield pair
+    bare = without_final_punctuation(pair)
+    forms = {bare, (in_lower_case(source, language), target), (in_lower_case(bare[0], language), bare[1])}
+    end = _OTHER_ENDS.get(source[-1])
+    if end is not None and source[-1] == target[-1]:
+        forms.add((source[:-1] + end, target[:-1] + end))
+    for form in sorted(forms - {pair}):
+        for _ in range(BARE_COPIES):
+            yield form
+
+
+def _as_sentence(pair: Pair) -> Pair:
+    """Return a pair with capitals where its sentences begin, and one full stop after "p.m."."""
+    english, german = (line.replace("m..", "m.") for line in pair)
+    if not english.endswith((".", "?", "!")) or english.endswith(".m."):
+        return english, german
+    return english[0].upper() + english[1:], german[0].upper() + german[1:]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""Training text written for the project: inflected nouns, times, amounts, lists, and sentences as they are typed."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from examples.everyday.number_words import ENGLISH, GERMAN
+from examples.everyday.phrase_book.__main__ import PHRASES, main, phrase_pairs, written_pairs
+from examples.everyday.phrase_book.amounts import amount_pairs
+from examples.everyday.phrase_book.as_typed import in_ascii, in_british, in_title_case, with_a_slip, without_apostrophes
+from examples.everyday.phrase_book.clock_times import time_pairs
+from examples.everyday.phrase_book.lists import list_pairs
+from examples.everyday.phrase_book.nouns import Noun, filled, mass_nouns, nouns
+from examples.everyday.phrase_book.tables import read_table
+from pocketmt.errors import ConfigurationError
+
+KEY = Noun("key", "keys", "Schlüssel", "m", "Schlüssel")
+LAMP = Noun("lamp", "lamps", "Lampe", "f", "Lampen")
+EGG = Noun("egg", "eggs", "Ei", "n", "Eier")
+
+
+@pytest.mark.parametrize(
+    ("noun", "sentence", "expected"),
+    [
+        (KEY, "{ein:n} neu{mixed:n} {noun}.", "Ein neuer Schlüssel."),
+        (KEY, "Ich sehe {ein:a} neu{mixed:a} {noun}.", "Ich sehe einen neuen Schlüssel."),
+        (KEY, "mit {dies:d} {noun}", "mit diesem Schlüssel"),
+        (LAMP, "{der:n} ander{weak:n} {noun} und {kein:n} {noun}.", "Die andere Lampe und keine Lampe."),
+        (LAMP, "mit {mein:d} {noun}", "mit meiner Lampe"),
+        (EGG, "{welch:a} {noun}?", "Welches Ei?"),
+        (EGG, "ohne {der:a} groß{weak:a} {noun}", "ohne das große Ei"),
+        (EGG, "{unser:n} {noun}", "unser Ei"),
+        (EGG, "mit {nouns:d}", "mit Eiern"),
+        (LAMP, "mit {nouns:d}", "mit Lampen"),
+    ],
+)
+def test_german_words_agree_with_the_noun(noun: Noun, sentence: str, expected: str) -> None:
+    end = expected[-1] if expected[-1] in ".?" else ""
+    assert filled((f"x{end}", sentence), noun)[1] == expected
+
+
+def test_the_english_article_depends_on_the_sound() -> None:
+    carrier = ("{a} {noun}", "{noun}")
+    names = ("egg", "hour", "uniform", "key", "one-way ticket", "umbrella")
+    found = [filled(carrier, Noun(name, "", "X", "m", ""))[0] for name in names]
+    assert found == ["an egg", "an hour", "a uniform", "a key", "a one-way ticket", "an umbrella"]
+
+
+def test_the_tables_are_whole() -> None:
+    assert len({noun.english for noun in nouns()}) == len(nouns()) > 2000
+    assert all(noun.gender in "mfn" and noun.german[0].isupper() for noun in [*nouns(), *mass_nouns()])
+    pairs = phrase_pairs()
+    assert len(pairs) > 8000
+    assert all(line == line.strip() and "  " not in line for pair in pairs for line in pair)
+    for name in ("carriers", "mass_carriers"):
+        slots = [(english.count("{noun"), german.count("{noun")) for english, german in read_table(name, 2)]
+        assert all(english == german == 1 for english, german in slots)
+    for name in PHRASES:
+        english = [row[0] for row in read_table(name, 2)]
+        assert len(set(english)) == len(english)
+
+
+def test_a_broken_table_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "x.tsv").write_text("a\tb\nc\n", encoding="utf-8")
+    monkeypatch.setattr("examples.everyday.phrase_book.tables.FOLDER", tmp_path)
+    with pytest.raises(ConfigurationError, match=r"x\.tsv, line 2: expected 2 columns"):
+        read_table("x", 2)
+
+
+def test_half_hours_count_towards_the_next_hour() -> None:
+    pairs = list(time_pairs(random.Random(1), into_german=True))
+    halves = [(re.search(r"half past (\w+)", english), german) for english, german in pairs]
+    numbers, german_numbers = ENGLISH[1:13], ["eins", *GERMAN[2:13]]
+    found = {match[1]: german for match, german in halves if match is not None}
+    assert set(found) == set(numbers)
+    for hour, german in found.items():
+        assert f"halb {german_numbers[(numbers.index(hour) + 1) % 12]}" in german
+
+
+def test_hours_after_noon_are_counted_to_24() -> None:
+    for into_german in (True, False):
+        for english, german in time_pairs(random.Random(1), into_german=into_german):
+            for hour, minute, half in re.findall(r"\b(\d+)(:\d\d)? ?([ap])\.?m", english, re.IGNORECASE):
+                expected = int(hour) % 12 + (12 if half.lower() == "p" else 0)
+                assert f"{expected}{minute}" in german
+    lines = [pair[0] for pair in time_pairs(random.Random(1), into_german=False)]
+    assert not any(re.search(r"\d ?[ap]m\b", line, re.IGNORECASE) for line in lines)
+
+
+def test_amounts_keep_their_digits() -> None:
+    pairs = list(amount_pairs(random.Random(1), into_german=True))
+    for english, german in pairs:
+        assert sorted(re.findall(r"\d+", english)) == sorted(re.findall(r"\d+", german))
+    lines = dict(pairs)
+    assert any(re.search(r"\$[1-9]\b", english) and " Dollar" in german for english, german in lines.items())
+    assert any("-5" in english and "-5" in german for english, german in pairs)
+
+
+def test_lists_keep_their_parts() -> None:
+    for english, german in list_pairs(random.Random(1)):
+        assert english.count(",") + english.count(" and ") == german.count(",") + german.count(" und ")
+
+
+def test_sentences_as_they_are_typed() -> None:
+    draw = random.Random(2)
+    typed = {without_apostrophes("I don't know.", draw) for _ in range(50)}
+    assert typed == {"I dont know.", "I dont know", "i dont know.", "i dont know"}
+    assert without_apostrophes("Tom said 'hello'.", draw) == "Tom said 'hello'."
+    assert in_british("My neighbor's Favorite color", draw) == "My neighbour's Favourite colour"
+    assert in_title_case("Where is it?", draw) == "Where Is It?"
+    assert in_title_case("sorry", draw) == "sorry"
+    assert {in_ascii("Schöne Grüße", draw) for _ in range(50)} == {"Schoene Gruesse", "schoene gruesse"}
+    assert in_ascii("Hallo", draw) == "Hallo"
+    for _ in range(100):
+        slip = with_a_slip("a coffee", draw)
+        assert slip.startswith("a c") and slip.endswith(("e", "f")) and abs(len(slip) - 8) <= 1
+    assert with_a_slip("a cup", draw) == "a cup"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_source_alone_has_other_forms(language: str) -> None:
+    given = ("I don't like the color.", "Die Farbe gefällt mir nicht.")
+    pair = given if language == "en" else given[::-1]
+    pairs = list(written_pairs([pair] * 20, language))
+    forms = {source for source, target in pairs if target == pair[1]}
+    expected = "i dont like the color" if language == "en" else "die farbe gefaellt mir nicht."
+    assert expected in forms
+    assert pairs == list(written_pairs([pair] * 20, language))
+
+
+def test_held_out_lines_are_left_out(tmp_path: Path) -> None:
+    for name, line in (("a.en", "I left."), ("a.de", "Ich ging.")):
+        (tmp_path / name).write_text(f"{line}\n", encoding="utf-8")
+    german = phrase_pairs()[0][1]
+    (tmp_path / "held.de").write_text(f"{german}\n", encoding="utf-8")
+    output = [tmp_path / "x.en", tmp_path / "x.de"]
+    arguments = [tmp_path / "a.en", tmp_path / "a.de", "--languages", "en", "de", "--held-out", tmp_path / "held.de"]
+    assert main([*map(str, arguments), "-o", *map(str, output)]) == 0
+    lines = output[1].read_text(encoding="utf-8").splitlines()
+    assert len(lines) > 100_000
+    assert german not in lines
+    assert len(output[0].read_text(encoding="utf-8").splitlines()) == len(lines)
