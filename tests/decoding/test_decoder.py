@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from pocketmt.decoding.best_pieces import best_pieces
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings, plain_requests
 from pocketmt.errors import EngineError
@@ -89,6 +90,15 @@ def test_of_equal_pieces_the_first_comes_first(beam: int) -> None:
         network.output_weight[5::3] = network.output_weight[4:-1:3][: len(network.output_weight[5::3])]
     assert_equals_greedy(network, sources)
     assert_equals_reference([network], sources, beam, Decoder([network]))
+
+
+@pytest.mark.parametrize(("size", "count"), [(20, 5), (100, 4), (500, 8), (500, 1)])
+def test_of_equal_values_at_the_end_of_the_best_the_first_pieces_are_taken(size: int, count: int) -> None:
+    values = torch.zeros(2, size)
+    values[1, size - 2] = 1
+    best, pieces = best_pieces(values, count, logits=False)
+    assert pieces.tolist() == [[*range(count)], [size - 2, *range(count - 1)]]
+    assert best.tolist() == [[0.0] * count, [1.0, *[0.0] * (count - 1)]]
 
 
 @pytest.mark.parametrize("beam", [1, 4])

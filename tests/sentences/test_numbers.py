@@ -105,6 +105,9 @@ def test_formats_of_languages() -> None:
         ("Call me at 555 123 456.", "Ruf mich an.", []),
         ("Call me at 555 123 456.", "Ruf mich unter 55 an.", ["555 123 456"]),
         ("My IP is 192.168.100.200", "Meine IP ist 192.168.100.200", []),
+        ("My IP is 10.0.0.1.", "Meine IP ist 10,0,0,1.", ["10.0.0.1"]),
+        ("Version 2.13.0 is here.", "Version 213,0 ist hier.", ["2.13.0"]),
+        ("Version 2.13.0 is here.", "Version 2.13,0 ist hier.", ["2.13.0"]),
         ("It is 2024.05.12", "Es ist der 12.05.2024", []),
         ("There were 12,000 men", "Es waren 12 000 Mann", []),
         ("It costs 122,000 euros.", "Es kostet €122.000", []),
@@ -121,6 +124,7 @@ def test_a_number_needs_its_value(source: str, translation: str, lost: list[str]
 
 
 def test_every_number_needs_its_value_in_a_warning() -> None:
+    assert lost_parts("Price: 5 €", "Der Preis", formats=formats("en", "de")) == ["5 €"]
     assert lost_parts("I walked 2.5 or 15 km", "Ich ging 25 km", formats=formats("en", "de")) == ["2.5", "15"]
     assert lost_parts("I walked 2.5 of 1,250 km", "Ich ging 25 von 1250 km") == ["2.5"]  # of unknown languages
     assert lost_parts("1,000.5 - 20 %", "1,000.5 - 20 %", formats=formats("en", "de")) == []

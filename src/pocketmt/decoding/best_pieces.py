@@ -25,6 +25,10 @@ def best_pieces(values: Tensor, count: int, *, logits: bool) -> tuple[Tensor, Te
     if count == 1:
         return values.max(dim=-1, keepdim=True)
     best, pieces = values.topk(count, dim=-1)
+    # Of values that equal the last one, topk takes any. On a GPU, looking for them would wait for it.
+    if values.is_cuda or bool(((values >= best[:, -1:]).sum(dim=-1) > count).any()):
+        best, pieces = values.sort(dim=-1, descending=True, stable=True)
+        return best[:, :count], pieces[:, :count]
     pieces, order = pieces.sort(dim=-1)
     best, order = best.gather(-1, order).sort(dim=-1, descending=True, stable=True)
     return best, pieces.gather(-1, order)

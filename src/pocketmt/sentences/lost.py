@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from pocketmt.lazy_pattern import lazy_pattern
-from pocketmt.sentences.numbers import NumberFormat, NumberFormats, is_pair, read_number
+from pocketmt.sentences.numbers import NumberFormat, NumberFormats, is_pair, is_version, read_number
 from pocketmt.sentences.protected import (
     AMOUNT_SIGN,
     Exactness,
@@ -103,7 +103,7 @@ def lost_numbers(source: str, translation: str, formats: NumberFormats | None) -
 def _lost(source: str, translation: str, numbers: Numbers, formats: NumberFormats | None) -> list[_Needed]:
     if source == translation or not may_have_parts(source):
         return []
-    signs = numbers == "exact" and not _CURRENCY_NAME.search(translation)
+    signs = numbers != "none" and not _CURRENCY_NAME.search(translation)
     written, expected = formats or (None, None)
     found = _Found(
         (_forms_found(match, expected, signs=signs), match["number"] is not None)
@@ -116,15 +116,20 @@ def _lost(source: str, translation: str, numbers: Numbers, formats: NumberFormat
         each
         for each in missing
         if not each.may_be_number
-        or (numbers == "all" and not (is_often_spelled_out(each.text) or (dollars and each.match["dollars"])))
+        or (numbers == "all" and not (dollars and each.match["dollars"]) and _is_written(each, signs=signs))
         or (numbers == "exact" and _is_lost(each, signs=signs, is_changed=is_changed))
     ]
+
+
+def _is_written(missing: _Needed, *, signs: bool) -> bool:
+    """Whether a number is written in digits in all languages."""
+    return (signs and missing.exactness == "exact") or not is_often_spelled_out(missing.text)
 
 
 def _is_lost(missing: _Needed, *, signs: bool, is_changed: bool) -> bool:
     """Whether a number that a translation lacks is surely lost; `is_changed`: the translation has another one."""
     if missing.exactness == "exact":
-        return signs or not is_often_spelled_out(missing.text)
+        return _is_written(missing, signs=signs)
     return is_changed and missing.exactness == "round" and stands_apart(missing.match)
 
 
@@ -146,7 +151,8 @@ def _forms_needed(match: re.Match[str], written: NumberFormat | None, signs: boo
     pairs = (f"{sign}pair {digits}",) if is_pair(number) else ()
     read = read_number(number, written) if written is not None else None
     if read is None:
-        return pairs or (sign + digits,)
+        is_other = written is not None and is_version(number)
+        return (f"{sign}version {number}",) if is_other else pairs or (sign + digits,)
     return (f"{sign}={read.value}", *(pairs if read.decimals else ()))
 
 
@@ -163,6 +169,8 @@ def _forms_found(match: re.Match[str], written: NumberFormat | None, *, signs: b
         forms.append(f"={digits}")
     if is_pair(number):
         forms.append(f"pair {digits}")
+    if is_version(number):
+        forms.append(f"version {number}")
     # A number without a sign may have one in the translation.
     return tuple(prefix + form for prefix in dict.fromkeys((sign, "")) for form in forms)
 

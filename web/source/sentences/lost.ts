@@ -1,6 +1,6 @@
 /** Protected parts of a source text that its translation lacks. */
 import { inAnyCase } from "../text/unicode.js";
-import { type NumberFormat, type NumberFormats, isPair, readNumber, valueOf } from "./numbers.js";
+import { type NumberFormat, type NumberFormats, isPair, isVersion, readNumber, valueOf } from "./numbers.js";
 import { AMOUNT_SIGN, type Part, allParts, isOftenSpelledOut } from "./protected.js";
 
 const CURRENCY_NAMES = ["eur", "pound", "pfund", "libra", "livre", "sterlin", "yen", "jen", "rupee", "rupi"].map(inAnyCase).join("|");
@@ -86,7 +86,10 @@ function formsNeeded(part: Part, written: NumberFormat | undefined, signs: boole
   const [sign, number] = signAndNumber(part, signs);
   const pairs = isPair(number) ? [`${sign}pair ${digits(number)}`] : [];
   const read = written && readNumber(number, written);
-  if (read === undefined) return pairs.length > 0 ? pairs : [sign + digits(number)];
+  if (read === undefined) {
+    if (written !== undefined && isVersion(number)) return [`${sign}version ${number}`];
+    return pairs.length > 0 ? pairs : [sign + digits(number)];
+  }
   return [`${sign}=${valueOf(read)}`, ...(read.decimals === "" ? [] : pairs)];
 }
 
@@ -98,6 +101,7 @@ function formsFound(part: Part, written: NumberFormat | undefined, signs: boolea
   if (read !== undefined) forms.push(`=${valueOf(read)}`);
   else if (number.includes(" ")) forms.push(`=${digits(number)}`); // Some write spaces between groups in any language.
   if (isPair(number)) forms.push(`pair ${digits(number)}`);
+  if (isVersion(number)) forms.push(`version ${number}`);
   // A number without a sign may have one in the translation.
   return [...new Set([sign, ""])].flatMap((prefix) => forms.map((form) => prefix + form));
 }
