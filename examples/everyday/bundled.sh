@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in twelve rounds, from the root of the repository and in about twenty
+# Makes the two bundled models of everyday sentences in thirteen rounds, from the root of the repository and in about twenty
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
@@ -15,6 +15,7 @@ ninth=$build/ninth
 tenth=$build/tenth
 eleventh=$build/eleventh
 twelfth=$build/twelfth
+thirteenth=$build/thirteenth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -62,6 +63,13 @@ short_sentences() {
     made "$twelfth/short-$1.$target" python -m examples.everyday.short_sentences "$tatoeba/train.$source" \
         "$tatoeba/train.$target" --language "$source" -o "$twelfth/short-$1.$source" "$twelfth/short-$1.$target"
 }
+# phrase_book LANGUAGES: training text that was written for the project.
+phrase_book() {
+    local source=${1%-*} target=${1#*-}
+    made "$thirteenth/phrase-book-$1.$target" python -m examples.everyday.phrase_book "$tatoeba/train.$source" \
+        "$tatoeba/train.$target" --languages "$source" "$target" --held-out "$tatoeba"/{val,test}.{en,de}* \
+        -o "$thirteenth/phrase-book-$1.$source" "$thirteenth/phrase-book-$1.$target"
+}
 # widened LANGUAGES: the model of the third round with twice the feed-forward nodes.
 widened() {
     made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
@@ -71,14 +79,14 @@ widened() {
 with_known_words() { pocketmt names "$1" --source "$3.${2%-*}" --target "$3.${2#*-}" -o "$1"; }
 # bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits, with known words.
 bundled() {
-    with_known_words "$1" "$2" $twelfth/known
+    with_known_words "$1" "$2" $thirteenth/known
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$twelfth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
-        affine4-distilled --configuration "examples/everyday/pocket-$2-classes.toml" \
+    POCKETMT_TEXTS=$PWD/$thirteenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
+        affine4-distilled --configuration "examples/everyday/pocket-$2-phrase-book.toml" \
         --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth $thirteenth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -163,8 +171,15 @@ distilled $eleventh/everyday-en-de-8bit.pocketmt $twelfth
 translated_back $eleventh/everyday-de-en-8bit.pocketmt $twelfth
 continued $eleventh/everyday-en-de-8bit.pocketmt en-de $twelfth $twelfth continued-with-classes 4000 classes
 continued $eleventh/everyday-de-en-8bit.pocketmt de-en $twelfth $twelfth continued-with-classes 4000 classes
+
+# Thirteenth round: text that was written for the project as well.
+ln -sf $PWD/$twelfth/*.{en,de} $thirteenth
+phrase_book en-de
+phrase_book de-en
+continued $twelfth/en-de.pocketmt en-de $thirteenth $thirteenth continued-with-phrase-book 4000 phrase-book
+continued $twelfth/de-en.pocketmt de-en $thirteenth $thirteenth continued-with-phrase-book 4000 phrase-book
 for side in en de; do
-    cat "$tatoeba/train.$side" $twelfth/classes.$side > $twelfth/known.$side
+    cat "$tatoeba/train.$side" $thirteenth/{classes,phrase-book-en-de}."$side" > $thirteenth/known."$side"
 done
-bundled $twelfth/en-de.pocketmt en-de "Short everyday sentences, English to German"
-bundled $twelfth/de-en.pocketmt de-en "Short everyday sentences, German to English"
+bundled $thirteenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
+bundled $thirteenth/de-en.pocketmt de-en "Short everyday sentences, German to English"

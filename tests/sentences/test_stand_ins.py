@@ -2,7 +2,7 @@
 
 import pytest
 
-from pocketmt.sentences import TRIES, Part, StandIn, may_help, pieces_with_parts, with_parts, with_stand_ins
+from pocketmt.sentences import TRIES, Part, StandIn, may_help, pieces_of, pieces_with_parts, with_parts, with_stand_ins
 
 
 def words(text: str) -> list[str]:
@@ -191,3 +191,12 @@ def test_parts_come_back_in_pieces(pieces: list[str], expected: tuple[str, ...])
 )
 def test_in_long_texts_few_words_are_tried(words: int, lost: int, attempt: int, expected: bool) -> None:
     assert may_help(" ".join(["word"] * words), lost, attempt) is expected
+
+
+def test_the_pieces_of_a_stand_in_are_found() -> None:
+    [stand_in] = with_stand_ins("I see {x}")[1]
+    word = stand_in.word
+    pieces = ["▁I", "▁", word[:1], word[1:], "▁see", "."]
+    assert pieces_of(pieces, stand_in) == range(2, 4)
+    assert pieces_of(["▁" + word], stand_in) == range(1)
+    assert not pieces_of(["▁I", "s"], stand_in)

@@ -8,7 +8,7 @@ from pocketmt.engine import _native
 from pocketmt.engine.alignment import Alignment, copied_alignment, divide_at_spaces, join_alignments, make_alignment
 from pocketmt.engine.line_parts import DividedLine, best_text, without_added_mark
 from pocketmt.engine.options import Search
-from pocketmt.sentences import StandIn, pieces_with_parts, with_parts
+from pocketmt.sentences import StandIn, pieces_of, pieces_with_parts, with_parts
 from pocketmt.text.letter_case import NO_CAPITALS, Capitals, with_capitals
 from pocketmt.text.vocabulary import SPACE, Vocabularies, Vocabulary
 
@@ -212,12 +212,25 @@ def _with_parts(hypothesis: DetailedHypothesis, stand_ins: Sequence[StandIn]) ->
         of_source = [stand_in._replace(part=stand_in.source) for stand_in in stand_ins]
         alignment = replace(
             alignment,
+            sentence_attention=_attention_of_parts(alignment, stand_ins),
             source_pieces=pieces_with_parts(alignment.source_pieces, of_source),
             target_pieces=pieces_with_parts(alignment.target_pieces, stand_ins),
         )
         if any(character.isspace() for each in stand_ins for character in each.source + each.part):
             alignment = divide_at_spaces(alignment)
     return replace(hypothesis, text=text, pieces=pieces_with_parts(hypothesis.pieces, stand_ins), alignment=alignment)
+
+
+def _attention_of_parts(
+    alignment: Alignment, stand_ins: Sequence[StandIn]
+) -> tuple[tuple[int, tuple[float, ...]], ...]:
+    """Return the attention of an alignment in which each stand-in has all its attention to itself."""
+    attention = list(alignment.sentence_attention)
+    for stand_in in stand_ins:
+        source = pieces_of(alignment.source_pieces, stand_in)
+        for piece in pieces_of(alignment.target_pieces, stand_in) if source else ():
+            attention[piece] = source.start, (1.0,)
+    return tuple(attention)
 
 
 def join_lines(

@@ -1,7 +1,9 @@
 """Stand-ins for the URLs, placeholders and numbers of a text: names and numbers that models copy."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from pocketmt.lazy_pattern import lazy_pattern
@@ -157,6 +159,14 @@ def with_parts(translation: str, stand_ins: Sequence[StandIn]) -> str | None:
             return None
         translation = translation[:start] + stand_in.part + translation[end:]
     return translation
+
+
+def pieces_of(pieces: Sequence[str], stand_in: StandIn) -> range:
+    """Return the pieces of a text that have the first occurrence of a stand-in."""
+    ends = list(accumulate(map(len, pieces)))
+    for start, end in stand_in.find("".join(pieces))[:1]:
+        return range(bisect_right(ends, start), bisect_left(ends, end) + 1)
+    return range(0)
 
 
 def pieces_with_parts(pieces: Sequence[str], stand_ins: Sequence[StandIn]) -> tuple[str, ...]:

@@ -139,11 +139,14 @@ def validation_text(model: TrainedModel) -> Corpus:
 
 def first_sentences(corpus: Corpus, sentences: int | None) -> Corpus:
     """Return a text with only the first `sentences` of its validation part; None: all."""
+    sources, references = corpus.validation_sources[:sentences], corpus.validation_references[:sentences]
+    # The loss is that of pairs without a blank side.
+    scored = sum(bool(source and reference.strip()) for source, reference in zip(sources, references, strict=True))
     return dataclasses.replace(
         corpus,
-        validation_sources=corpus.validation_sources[:sentences],
-        validation_references=corpus.validation_references[:sentences],
-        validation=corpus.validation[:sentences],
+        validation_sources=sources,
+        validation_references=references,
+        validation=corpus.validation[:scored],
     )
 
 
