@@ -7,7 +7,7 @@ memory by using enough copies that none stays in a cache, as in a decoder. Secon
 the quantization of its activations. Each is also given as a share of its floor, the longer of two times that are
 measured with it: reading the same number of bytes of weights from a working set of the same size, and the same number
 of int8 multiply-adds in registers. Binary codes are counted as the multiply-adds that they replace; int7 are 8-bit
-codes from -64 to 63; int8_relu is int8 with activations as after relu, of which none is negative. The record is
+codes from -63 to 63; int8_relu is int8 with activations as after relu, of which none is negative. The record is
 written to benchmarks/records/kernels.json and its rows as tables to stdout.
 """
 

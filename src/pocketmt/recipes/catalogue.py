@@ -26,7 +26,7 @@ RECOMMENDED: Final = (
         "The first to try: retrained to the quality of the original model",
     ),
     Recommendation("8bit", "1/4 of float32", "Without training and text, at the quality of the original model"),
-    Recommendation("affine4-compensated", "1/8 of float32", "Without training, in a few seconds over some text"),
+    Recommendation("affine4-compensated", "1/8 of float32", "Without training, in seconds to minutes over some text"),
     Recommendation(
         "mixed-2-bits-distilled",
         "1/12 to 1/16 of float32",
