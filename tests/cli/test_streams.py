@@ -1,6 +1,10 @@
 """Reading lines in chunks, full ones from files and as they arrive from pipes, and writing to open files."""
 
+import bz2
+import codecs
+import gzip
 import io
+import lzma
 import os
 import pty
 import subprocess
@@ -72,7 +76,37 @@ def test_a_non_blocking_pipe_is_waited_for(pipe: tuple[BinaryIO, BinaryIO]) -> N
     assert next(chunks) == ["one"]
 
 
-@given(st.lists(st.binary(max_size=12).map(lambda block: block.replace(b"x", b"\n")), max_size=8), st.integers(1, 4))
+TEXT = "the tree is green\n" * 9
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (TEXT.encode("utf-16"), "page is UTF-16: convert it to UTF-8"),
+        (TEXT.encode("utf-16-be"), "page has NUL bytes, as UTF-16 and binary files have: convert it to UTF-8 text"),
+        (gzip.compress(TEXT.encode()), "page is compressed by gzip: decompress it"),
+        (bz2.compress(TEXT.encode()), "page is compressed: decompress it"),
+        (lzma.compress(TEXT.encode()), "page is compressed: decompress it"),
+        (b"PK\x03\x04\x14\0", "page is a ZIP archive or an office document: extract its text"),
+        (b"%PDF-1.7\n", "page is a document that is not text"),
+    ],
+)
+def test_what_is_not_plain_text_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        list(read_chunks(io.BytesIO(content), "page", 8))
+
+
+def without_magic_bytes(blocks: list[bytes]) -> bool:
+    first = next(filter(None, blocks), b"")
+    return first[:2] not in (b"\x1f\x8b", b"PK", codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and b"\0" not in first
+
+
+@given(
+    st.lists(st.binary(max_size=12).map(lambda block: block.replace(b"x", b"\n")), max_size=8).filter(
+        without_magic_bytes
+    ),
+    st.integers(1, 4),
+)
 def test_lines_do_not_depend_on_how_bytes_arrive(blocks: list[bytes], size: int) -> None:
     reading, writing = os.pipe()
     with open(reading, "rb") as source:

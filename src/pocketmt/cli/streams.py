@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from pocketmt.atomic_file import atomic_write
 from pocketmt.distributed.storage import open_address
@@ -19,6 +19,18 @@ from pocketmt.text.corpus import packing
 from pocketmt.text.formats.format import split_lines
 
 READ_BYTES = 1 << 16
+# The first bytes of files that are not text in UTF-8, and what to do.
+_NOT_PLAIN: Final = (
+    ((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "UTF-16: convert it to UTF-8"),
+    ((b"\x1f\x8b",), "compressed by gzip: decompress it, or give its file a name that ends in .gz"),
+    (
+        (b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", *(b"BZh%d1AY&SY" % level for level in range(1, 10))),
+        "compressed: decompress it",
+    ),
+    ((b"PK\x03\x04",), "a ZIP archive or an office document: extract its text, or save it as text in UTF-8"),
+    ((b"%PDF-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "a document that is not text: save it as text in UTF-8"),
+)
+_MOST_NULS: Final = 5  # One byte in so many. UTF-16 has one in two, if its letters are Latin.
 
 
 @contextmanager
@@ -74,9 +86,11 @@ def read_chunks(stream: BinaryIO | gzip.GzipFile, name: str, size: int) -> Itera
 
     Invalid UTF-8 is replaced by U+FFFD. Warnings on stderr name the stream by `name`: the first one gives the number of
     the first invalid line, another one at the end the number of invalid lines.
+
+    Raises DataError if the stream begins as UTF-16, compressed data or a binary document do.
     """
     chunk: list[str] = []
-    for line in _decode(split_lines(receive(stream)), name):
+    for line in _decode(split_lines(_check_plain(receive(stream), name)), name):
         if line is not None:
             chunk.append(line)
         if chunk and (line is None or len(chunk) == size):
@@ -103,6 +117,20 @@ def receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
         if not data:
             return
         yield data
+
+
+def _check_plain(blocks: Iterable[bytes | None], name: str) -> Iterator[bytes | None]:
+    """Pass blocks on; DataError if the first one is not plain text in UTF-8."""
+    checked = False
+    for block in blocks:
+        if block is not None and not checked:
+            checked = True
+            for starts, what in _NOT_PLAIN:
+                if block.startswith(starts):
+                    raise DataError(f"{name} is {what}")
+            if len(block) > _MOST_NULS and block.count(0) * _MOST_NULS > len(block):
+                raise DataError(f"{name} has NUL bytes, as UTF-16 and binary files have: convert it to UTF-8 text")
+        yield block
 
 
 def _descriptor(stream: BinaryIO | gzip.GzipFile) -> int | None:
