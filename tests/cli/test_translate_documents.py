@@ -149,6 +149,43 @@ def test_a_file_of_an_office_program_is_refused(pocketmt: Run, random_model: Pat
 
 
 @pytest.mark.parametrize(
+    ("name", "advice"),
+    [("de.po", "convert it to TMX or JSON"), ("a.CSV.gz", "save it as TSV or JSON"), ("en.yml", "convert it to JSON")],
+)
+def test_structured_files_of_other_formats_are_translated_only_as_plain_text(
+    pocketmt: Run, random_model: Path, tmp_path: Path, name: str, advice: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"a bird\n") if path.suffix == ".gz" else b"a bird\n")
+    answer = pocketmt("translate", "-m", random_model, "-i", path)
+    assert (answer.returncode, answer.stdout) == (1, b"")
+    assert f"are not supported: {advice}, or translate it line by line with --format text" in answer.stderr.decode()
+    answer = pocketmt("translate", "-m", random_model, "-i", path, "--format", "text")
+    assert (answer.returncode, answer.stderr) == (0, b"")
+    assert answer.stdout
+
+
+def test_plain_text_with_markup_is_translated_with_a_warning(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("a bird\n")
+    answer = pocketmt("translate", "-m", random_model, "-i", path)
+    assert answer.returncode == 0
+    assert answer.stdout
+    assert "as plain text, which may damage its Markdown markup" in answer.stderr.decode()
+    assert pocketmt("translate", "-m", random_model, "-i", path, "--format", "text").stderr == b""
+
+
+@pytest.mark.parametrize("name", ["out.docx", "out.zip", "out.pdf.gz"])
+def test_archives_and_office_documents_are_not_written(
+    pocketmt: Run, random_model: Path, tmp_path: Path, name: str
+) -> None:
+    answer = pocketmt("translate", "-m", random_model, "-o", tmp_path / name, stdin=b"a bird\n")
+    assert answer.returncode == 1
+    assert "files cannot be written: choose another suffix" in answer.stderr.decode()
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(
     ("head", "encoding"),
     [
         ('<meta charset="iso-8859-15">', "iso8859-15"),

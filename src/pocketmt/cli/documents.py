@@ -27,7 +27,23 @@ _SUFFIXES: Final[dict[str, TextFormat]] = {
 _NO_TEXT: Final = frozenset(
     ".docx .docm .doc .odt .rtf .pptx .pptm .ppt .odp .xlsx .xlsm .xls .ods .epub .pdf".split()  # noqa: SIM905
 )
+_ARCHIVES: Final = frozenset((".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"))
 _OTHER_SUBTITLES: Final = frozenset((".ass", ".ssa", ".sub", ".ttml", ".dfxp"))
+# What is not prose in these files would be translated, too. Values: what to do instead.
+_STRUCTURED: Final = {
+    ".csv": "save it as TSV or JSON",
+    ".ipynb": "translate the text of its cells",
+    **dict.fromkeys((".po", ".pot", ".xlf", ".xliff"), "convert it to TMX or JSON"),
+    **dict.fromkeys(
+        (".properties", ".strings", ".yml", ".yaml", ".xml", ".resx", ".ini", ".toml", ".ts", ".php"),
+        "convert it to JSON",
+    ),
+}
+_WITH_MARKUP: Final = {
+    **dict.fromkeys((".md", ".markdown"), "Markdown"),
+    ".rst": "reStructuredText",
+    ".tex": "LaTeX",
+}
 COLUMN: Final = "1"
 FIELD: Final = "text"
 TRANSLATION_FIELD: Final = "translation"
@@ -85,12 +101,29 @@ class Document:
 def _format_of(path: Path | None) -> TextFormat:
     if path is None:
         return "text"
-    suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    suffix = _suffix(path)
     if suffix in _NO_TEXT:
         raise DataError(f"{path} is not a text file: save it as HTML, or as text or TSV in UTF-8")
     if suffix in _OTHER_SUBTITLES:
         raise DataError(f"{path}: subtitles of this kind are not supported: convert them to .srt or .vtt")
+    if suffix in _STRUCTURED:
+        raise DataError(
+            f"{path}: {suffix} files are not supported: {_STRUCTURED[suffix]}, or translate it line by line with "
+            "--format text"
+        )
+    if suffix in _WITH_MARKUP:
+        warn(f"{path} is translated line by line as plain text, which may damage its {_WITH_MARKUP[suffix]} markup")
     return _SUFFIXES.get(suffix) or format_of(path)
+
+
+def check_output_suffix(path: Path | None) -> None:
+    """Raise DataError if the suffix of a file to write is that of an archive or of an office program."""
+    if path is not None and _suffix(path) in _NO_TEXT | _ARCHIVES:
+        raise DataError(f"{path}: {_suffix(path)} files cannot be written: choose another suffix")
+
+
+def _suffix(path: Path) -> str:
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
 class RecordOptions(NamedTuple):

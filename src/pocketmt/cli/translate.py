@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
-from pocketmt.cli.documents import Document, RecordOptions, TextFormat, record_options
+from pocketmt.cli.documents import Document, RecordOptions, TextFormat, check_output_suffix, record_options
 from pocketmt.cli.html import check_search, open_html, translate_html
 from pocketmt.cli.options import (
     DEFAULT_MODEL,
@@ -127,6 +127,7 @@ def translate(
     from pocketmt.packing.model_path import model_path
 
     format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
+    check_output_suffix(None if output_path is None else Path(output_path))
     check_ensemble(models)
     if format_name == "html":
         check_search(search, translator_choices["device"])
