@@ -45,6 +45,9 @@ def test_a_column_is_added_to_tsv(content: bytes, column: str, expected: bytes) 
         (b"a\tb\n", "text", "file, line 1: there is no column 'text', only 'a', 'b'"),
         (b"text\ttranslation\n", "text", "--translation-field"),
         (b"a\n\xff\n", "1", "file, line 2: not UTF-8"),
+        (b"id\ttext\tnote\n1\tc\n", "text", "file, line 2: 2 columns, but the first line names 3: correct it"),
+        (b"id\ttext\n\n1\tc\tx\n", "text", "file, line 3: 3 columns, but the first line names 2: correct it"),
+        (b"text\ttext\nc\td\n", "text", "file, line 1: several columns are named 'text': give the number of one"),
     ],
 )
 def test_malformed_tsv_is_refused_with_its_line(content: bytes, column: str, message: str) -> None:
@@ -64,7 +67,7 @@ def test_a_field_is_added_to_json_lines_and_nothing_else_changes() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'{"text": "a"}\n{"text": "a"\n', "file, line 2: not JSON"),
+        (b'{"text": "a"}\n{"text": "a"\n', r"file, line 2: not JSON \(Expecting ',' delimiter, column 13\): write"),
         (b'["a"]\n', "line 1: expected a JSON object"),
         (b'{"txt": "a"}\n', "line 1: there is no field 'text' .fields: 'txt'"),
         (b'{"text": 3}\n', "line 1: the field 'text' is not a string"),

@@ -38,10 +38,10 @@ def read_units(blocks: Iterable[bytes | None], name: str, field: str, added: str
         if found is None:
             yield unit_of_bytes(line + end)
             continue
-        text = _field(found, (field,), name, number)
+        text = _field(found, (field,), name, number, "name one with --field")
         if added in found:
             raise DataError(
-                f"{name}, line {number}: there is a field {added!r}: name the new one by --translation-field"
+                f"{name}, line {number}: there is a field {added!r}: name the new one with --translation-field"
             )
         before = line.rstrip().removesuffix(b"}").rstrip() + b", " + key + b": "
         lines = text.split("\n")
@@ -69,6 +69,7 @@ def read_sides(
         nested = found.get("translation")
         values = nested if isinstance(nested, dict) else found
         names = _names(values, languages)
+        advice = "rename the right one, or add it"
         if "translation" in sides and "translation" not in values:
             texts = {key for each in (found, values) for key, value in each.items() if isinstance(value, str)}
             others = texts - {_IDENTIFIER, *names["source"], *names["target"]}
@@ -76,7 +77,7 @@ def read_sides(
                 raise DataError(
                     f"{name}, line {number}: several fields may hold the translations: name the right one 'translation'"
                 )
-        yield tuple(" ".join(_field(values, names[side], name, number).split("\n")) for side in sides)
+        yield tuple(" ".join(_field(values, names[side], name, number, advice).split("\n")) for side in sides)
 
 
 def _names(values: dict[str, Any], languages: Languages | None) -> dict[Side, tuple[str, ...]]:
@@ -100,14 +101,16 @@ def _read_object(line: bytes, name: str, number: int) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name}, line {number}: not JSON ({error}): write one object on each line") from error
+        # The line that the decoder counts is always the first.
+        reason = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise DataError(f"{name}, line {number}: not JSON ({reason}): write one object on each line") from error
     if not isinstance(found, dict):
         raise DataError(f'{name}, line {number}: expected a JSON object, such as {{"text": "A man rides a bike."}}')
     return found
 
 
-def _field(found: dict[str, Any], names: Sequence[str], name: str, number: int) -> str:
-    """Return the first field of one of the names; DataError if there is none or it is not a string."""
+def _field(found: dict[str, Any], names: Sequence[str], name: str, number: int, advice: str) -> str:
+    """Return the first field of one of the names; DataError, with advice, if there is none or it is not a string."""
     for each in names:
         if isinstance(value := found.get(each), str):
             # A lone surrogate, which JSON can escape, is not text.
@@ -116,7 +119,7 @@ def _field(found: dict[str, Any], names: Sequence[str], name: str, number: int) 
             raise DataError(f"{name}, line {number}: the field {each!r} is not a string: write it in quotes")
     wanted = " or ".join(map(repr, names))
     fields = ", ".join(repr(key)[:40] for key in list(found)[:20]) or "none"
-    raise DataError(f"{name}, line {number}: there is no field {wanted} (fields: {fields}): name one")
+    raise DataError(f"{name}, line {number}: there is no field {wanted} (fields: {fields}): {advice}")
 
 
 def _encode(translation: str) -> bytes:

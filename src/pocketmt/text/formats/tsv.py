@@ -19,9 +19,11 @@ def read_units(blocks: Iterable[bytes | None], name: str, column: str, added: st
         added: name of the new column, if the first line names the columns.
 
     Raises:
-        DataError: a line has too few columns or is not UTF-8, or the first line lacks `column` or has `added`.
+        DataError: a line has too few columns, or not as many as the first one names, or is not UTF-8; or the first line
+            lacks `column` or has it twice, or has `added`.
     """
     index = int(column) - 1 if column.isascii() and column.isdecimal() else None
+    width: int | None = None  # As the first line names the columns.
     for item in number_lines(split_lines(blocks)):
         if item is None:
             yield None
@@ -29,10 +31,12 @@ def read_units(blocks: Iterable[bytes | None], name: str, column: str, added: st
         number, line, end = item
         cells = decode(line, name, number).split("\t")
         if index is None:
-            index = _find_column(cells, column, added, f"{name}, line {number}")
+            index, width = _find_column(cells, column, added, f"{name}, line {number}"), len(cells)
             yield unit_of_bytes(line + f"\t{added}".encode() + end)
         elif not line:
             yield unit_of_bytes(line + end)
+        elif width not in (None, len(cells)):  # The translation would be in another column.
+            raise DataError(f"{name}, line {number}: {_columns(cells)}, but the first line names {width}: correct it")
         else:
             yield Unit((_cell(cells, index, name, number),), line + b"\t", _encode, end, number)
 
@@ -102,17 +106,24 @@ def _check_no_languages(names: Sequence[str], languages: Languages | None, where
 
 def _find_column(cells: Sequence[str], column: str, added: str, where: str) -> int:
     if column not in cells:
-        raise DataError(f"{where}: there is no column {column!r}, only {', '.join(map(repr, cells))}: name one")
+        raise DataError(
+            f"{where}: there is no column {column!r}, only {', '.join(map(repr, cells))}: name one with --column"
+        )
+    if cells.count(column) > 1:
+        raise DataError(f"{where}: several columns are named {column!r}: give the number of one, or rename the others")
     if added in cells:
-        raise DataError(f"{where}: there is a column {added!r}: name the new one by --translation-field")
+        raise DataError(f"{where}: there is a column {added!r}: name the new one with --translation-field")
     return cells.index(column)
 
 
 def _cell(cells: Sequence[str], index: int, name: str, number: int) -> str:
     if index >= len(cells):
-        columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
-        raise DataError(f"{name}, line {number}: {columns}, expected at least {index + 1}, separated by tabs")
+        raise DataError(f"{name}, line {number}: {_columns(cells)}, expected at least {index + 1}, separated by tabs")
     return cells[index]
+
+
+def _columns(cells: Sequence[str]) -> str:
+    return "1 column" if len(cells) == 1 else f"{len(cells)} columns"
 
 
 def _encode(translation: str) -> bytes:
