@@ -45,6 +45,8 @@ def test_the_largest_beam_is_the_engines() -> None:
     [
         ["translate", "--beam-size", str(10**30)],
         ["translate", "--beam-size", "257"],
+        ["benchmark", "m.pocketmt", "text.en", "--lines", "99999999999999999"],
+        ["benchmark", "m.pocketmt", "text.en", "--repeats", "99999999999999999"],
         ["compress", "run", "--tolerated-loss", "nan", "-o", "a.pocketmt"],
         ["compress", "run", "--tolerated-loss", "inf", "-o", "a.pocketmt"],
         ["clean", "a", "b", "--improbable", "nan", "-o", "c", "d"],

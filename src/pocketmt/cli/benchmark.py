@@ -30,6 +30,8 @@ LATENCY_ROWS = (
     ("milliseconds, 95th percentile", "timing.latency.percentile_95_milliseconds"),
     ("milliseconds, 99th percentile", "timing.latency.percentile_99_milliseconds"),
 )
+MOST_LINES = 10_000_000  # They are kept in memory, as are the times of all runs.
+MOST_REPEATS = 1000
 OTHER_ROWS = (
     ("seconds to load", "load_seconds"),
     ("bytes of the model file", "model_bytes"),
@@ -51,10 +53,10 @@ OTHER_ROWS = (
     show_default=True,
     help="Translate one sentence at a time, or the whole text as one stream like `pocketmt translate`.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Number of runs.")
+@click.option("--repeats", type=click.IntRange(1, MOST_REPEATS), default=5, show_default=True, help="Number of runs.")
 @click.option(
     "--lines",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_LINES),
     help="Lines translated in each run. TEXT is repeated or cut to this number (default: the lines of TEXT).",
 )
 @shortlist_option
