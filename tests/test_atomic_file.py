@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pocketmt.atomic_file import atomic_write, check_output, remove_unfinished_outputs, write_together
+from pocketmt.atomic_file import atomic_write, check_not_read, check_output, remove_unfinished_outputs, write_together
 from pocketmt.errors import ConfigurationError
 
 
@@ -144,7 +144,12 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path: Path, mode: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("", "is a folder: name the file"), (".", "is a folder"), ("missing/x", "make it first")]
+    ("name", "message"),
+    [
+        ("", "is a folder: name the file"),
+        (".", "is a folder"),
+        ("missing/x", "folder missing does not exist: create it first"),
+    ],
 )
 def test_a_path_that_cannot_be_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
@@ -171,3 +176,26 @@ def test_a_folder_without_write_permission_is_refused(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # Tests may run as root, who has all permissions.
     with pytest.raises(ConfigurationError, match="no permission"):
         check_output(tmp_path / "x")
+
+
+def test_links_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(ConfigurationError, match="loop is in a loop of symbolic links: name another file to write"):
+        check_output(tmp_path / "loop")
+    check_not_read([tmp_path / "out"], [tmp_path / "loop"])
+    (tmp_path / "dangling").symlink_to("missing/file")
+    with pytest.raises(ConfigurationError, match=r"dangling: folder .*missing does not exist: create it first"):
+        check_output(tmp_path / "dangling")
+    (tmp_path / "new").symlink_to("file")
+    with atomic_write(tmp_path / "new") as stream:
+        stream.write(b"text")
+    assert (tmp_path / "file").read_bytes() == b"text"
+    with pytest.raises(ConfigurationError, match="file is not a folder: name another file to write"):
+        check_output(tmp_path / "file" / "x")
+
+
+def test_errors_name_the_file_and_not_the_temporary_one(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 300)
+    with pytest.raises(OSError, match="File name too long") as raised, atomic_write(path):
+        pass
+    assert raised.value.filename == str(path)

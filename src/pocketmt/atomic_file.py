@@ -25,9 +25,15 @@ def check_output(path: Path) -> None:
     """Check, before any work starts, that a file can be written to a path; raises ConfigurationError if not."""
     if path.is_dir():
         raise ConfigurationError(f"{path} is a folder: name the file to write")
-    folder = path.absolute().parent
+    final = path.absolute() if is_special(path) else resolved(path)
+    if final.is_symlink() and not is_special(path):
+        raise ConfigurationError(f"{path} is in a loop of symbolic links: name another file to write")
+    folder = final.parent
     if not folder.is_dir():
-        raise ConfigurationError(f"{path}: there is no folder {path.parent} to write it to: make it first")
+        parent = folder if path.is_symlink() else path.parent  # As the caller wrote it, if possible.
+        if parent.exists():
+            raise ConfigurationError(f"{path}: {parent} is not a folder: name another file to write")
+        raise ConfigurationError(f"{path}: folder {parent} does not exist: create it first")
     descriptor = _own_descriptor(path)
     if descriptor is not None:
         try:
@@ -41,11 +47,19 @@ def check_output(path: Path) -> None:
         raise ConfigurationError(f"{path} is read-only: name another file to write, or make it writable first")
 
 
+def resolved(path: Path) -> Path:
+    """Return the absolute path of a file, with symbolic links followed, except those in a loop.
+
+    `Path.resolve` raises RuntimeError for a loop before Python 3.13.
+    """
+    return Path(os.path.realpath(path))
+
+
 def check_not_read(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     """Raise ConfigurationError if a file to write is one that is read."""
-    read = [path.resolve() for path in inputs]
+    read = [resolved(path) for path in inputs]
     for path in outputs:
-        if path.resolve() in read:
+        if resolved(path) in read:
             raise ConfigurationError(f"{path} is read, and would be replaced: name another file to write")
 
 
@@ -67,10 +81,10 @@ def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
     """Open several files as `atomic_write` does; they appear when the block has ended and all are on the disk."""
     for path in paths:
         check_output(path)
-    finals = [None if is_special(path) else path.resolve() for path in paths]
+    finals = [None if is_special(path) else resolved(path) for path in paths]
     written = [path if final is None else _temporary_path(final) for path, final in zip(paths, finals, strict=True)]
     try:
-        with naming(*paths), ExitStack() as opened:
+        with _naming_finals(written, paths), naming(*paths), ExitStack() as opened:
             openers = [_open_special if final is None else None for final in finals]
             streams = [
                 opened.enter_context(open(file, "wb", opener=opener))
@@ -106,6 +120,18 @@ def naming(*paths: Path) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def _naming_finals(written: Sequence[Path], paths: Sequence[Path]) -> Iterator[None]:
+    """Name the file that the caller knows in an error of the block about its temporary one."""
+    try:
+        yield
+    except OSError as error:
+        names = dict(zip(map(str, written), map(str, paths), strict=True))
+        if error.filename in names:
+            error.filename = names[error.filename]
+        raise
+
+
 def remove_unfinished_outputs(*paths: Path) -> None:
     """Remove what killed processes have left of files that they wrote by `atomic_write`.
 
@@ -114,7 +140,7 @@ def remove_unfinished_outputs(*paths: Path) -> None:
     for path in paths:
         if is_special(path):
             continue
-        final = path.resolve()
+        final = resolved(path)
         for left in final.parent.glob(UNFINISHED.format(glob.escape(_shortened(final.name)))):
             with suppress(OSError):  # It is another user's.
                 left.unlink()

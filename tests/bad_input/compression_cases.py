@@ -50,7 +50,7 @@ COMPRESS = [
     Case(f"compress nan 8bit {OUT}", ("nan/model.safetensors", "NaN")),
     Case(f"compress bare log4-distilled {OUT}", ("bare", "--source-text")),
     Case(f"compress wordless 8bit {OUT}", ("wordless/vocabulary.model",)),
-    Case("compress run 8bit-pruned-nodes -o missing/x.pocketmt", ("missing", "make it first")),
+    Case("compress run 8bit-pruned-nodes -o missing/x.pocketmt", ("missing", "create it first")),
     Case("compress run 8bit -o folder", ("folder is a folder",)),
     Case("compress run 8bit -o /dev/null", ("/dev/null",)),
     Case("compress run 8bit", ("--output",), 2),
@@ -98,7 +98,7 @@ SENSITIVITY = [
     Case("sensitivity run --option bits=3", ("bits", "--bits")),
     Case("sensitivity run --sentences 0", ("--sentences", "0"), 2),
     Case("sensitivity run --picture x.txt", ("x.txt", ".svg"), 2),
-    Case("sensitivity run --picture missing/x.svg", ("missing", "make it first")),
+    Case("sensitivity run --picture missing/x.svg", ("missing", "create it first")),
     Case("sensitivity", ("MODEL",), 2),
 ]
 DISTILL = [
@@ -113,7 +113,7 @@ DISTILL = [
     Case("distill run other --text train.en -o x.en x.up", ("other", "vocabulary")),
     Case("distill run captions-en-de --text train.en -o x.en x.up", ("captions-en-de", "vocabulary")),
     Case("distill run --text train.en -o x.en x.en", ("x.en", "two files")),
-    Case("distill run --text train.en -o missing/x.en x.up", ("missing", "make it first")),
+    Case("distill run --text train.en -o missing/x.en x.up", ("missing", "create it first")),
     Case("distill run --text train.en -o x.en folder", ("folder is a folder",)),
     Case("distill run --text train.en -o x.en", ("-o",), 2),
     Case("distill run -o x.en x.up", ("--text",), 2),

@@ -135,7 +135,7 @@ PACK = [
     Case("pack cut -o x.pocketmt", ("cut/model.safetensors", "not a weights file")),
     Case("pack nan -o x.pocketmt", ("nan/model.safetensors", "embedding.weight", "NaN")),
     Case("pack wordless -o x.pocketmt", ("wordless/vocabulary.model", "restore")),
-    Case("pack run -o missing/x.pocketmt", ("missing", "make it first")),
+    Case("pack run -o missing/x.pocketmt", ("missing", "create it first")),
     Case("pack run -o folder", ("folder is a folder",)),
     Case("pack run -o /dev/null", ("/dev/null", "regular file")),
     Case("pack run", ("--output",), 2),

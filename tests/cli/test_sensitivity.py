@@ -97,7 +97,7 @@ def test_a_number_is_an_option_and_the_rate_is_shown(pocketmt: Run, tiny_run: Pa
         (("--bits", "4,4"), 2, "--bits"),
         (("--option", "greedy"), 2, "NAME=VALUE"),
         (("--picture", "picture.txt"), 2, ".svg"),
-        (("--picture", "missing/picture.svg"), 1, "there is no folder missing"),
+        (("--picture", "missing/picture.svg"), 1, "folder missing does not exist"),
         (("--scheme", "binery"), 1, "binery"),
         (("--option", "method=best"), 1, "method is 'best'"),
         (("--bits", "8"), 1, "bits is 8"),

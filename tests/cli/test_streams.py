@@ -177,3 +177,9 @@ def test_dev_stdout_is_written_where_the_shell_is(random_model: Path, tmp_path: 
         subprocess.run(command, input=b"\n", stdout=stream, check=True)
         stream.write(b"footer\n")
     assert path.read_bytes() == (b"earlier\n" if mode == "ab" else b"") + b"header\n\nfooter\n"
+
+
+def test_an_empty_file_is_no_gzip(tmp_path: Path) -> None:
+    (tmp_path / "text.gz").touch()
+    with pytest.raises(DataError, match=r"text\.gz: broken gzip \(0 bytes\)"), open_input(tmp_path / "text.gz"):
+        pass

@@ -86,7 +86,7 @@ def test_an_error_before_the_first_translation_leaves_no_packed_teachers(
 
 def test_outputs_of_a_missing_folder_are_refused(run: Path, texts: list[Text], tmp_path: Path) -> None:
     outputs = tmp_path / "missing" / "out.en", tmp_path / "missing" / "out.up"
-    with pytest.raises(ConfigurationError, match=r"there is no folder .*missing"):
+    with pytest.raises(ConfigurationError, match=r"folder .*missing does not exist"):
         distill(teachers(run, tmp_path), texts, *outputs, tmp_path / "missing" / "work")
     assert sorted(os.listdir(tmp_path)) == ["a.en", "b.en"]
 

@@ -111,7 +111,7 @@ def test_what_no_reader_would_take_is_not_written(path: Path) -> None:
 
 
 def test_folders_that_cannot_hold_it(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"absent/model.pocketmt: there is no folder .*absent to write it to"):
+    with pytest.raises(ConfigurationError, match=r"absent/model.pocketmt: folder .*absent does not exist"):
         write(tmp_path / "absent" / "model.pocketmt")
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -71,6 +71,8 @@ def no_gzip(path: Path) -> None:
         ("text", not_utf8, "line 2: not UTF-8"),
         ("text.gz", cut_gzip, "broken gzip"),
         ("text.gz", no_gzip, "broken gzip"),
+        ("text.gz", lambda path: path.touch(), "broken gzip .0 bytes."),
+        ("text", lambda path: path.symlink_to(path), "cannot be read"),
         ("missing", lambda path: None, "cannot be read"),
         ("folder", lambda path: path.mkdir(), "cannot be read"),
     ],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pocketmt.atomic_file import resolved
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, GivenOnce, check_replaces_nothing, json_option, require_both_sides
 
@@ -44,8 +45,8 @@ def names(model: str, source: Path | None, target: Path | None, like: Path | Non
     if (source is None) == (like is None):
         raise click.UsageError("Give text to learn from, --source and --target, or --like.")
     if source is None and target is not None:
-        raise click.UsageError("--target goes with --source.")
-    if output.resolve() != Path(model).resolve():
+        raise click.UsageError("--target needs --source.")
+    if resolved(output) != resolved(Path(model)):
         check_replaces_nothing([output], [source, target, like])
     from pocketmt.evaluation.records import to_json
     from pocketmt.model_file.writer import check_model_output

@@ -52,6 +52,8 @@ def open_input(path: Path | str | None) -> Iterator[BinaryIO | gzip.GzipFile]:
             yield stream
             return
         try:
+            if isinstance(path, Path) and path.is_file() and not path.stat().st_size:
+                raise EOFError("0 bytes")  # Python reads it as an empty text.
             with gzip.open(stream, "rb") as packed:
                 yield packed
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:

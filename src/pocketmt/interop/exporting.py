@@ -25,7 +25,7 @@ def write_folder(model: ForeignModel, format: Format, folder: Path) -> tuple[str
     if folder.exists() or folder.is_symlink():
         raise ConfigurationError(f"{folder} exists already: name a folder that does not exist yet")
     if not folder.absolute().parent.is_dir():
-        raise ConfigurationError(f"{folder}: there is no folder {folder.parent} to write it to: make it first")
+        raise ConfigurationError(f"{folder}: folder {folder.parent} does not exist: create it first")
     # Without the name of the folder, whose length the file system may limit.
     unfinished = folder.absolute().with_name(f".{secrets.token_hex(8)}.unfinished")
     try:

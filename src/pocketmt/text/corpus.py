@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from pocketmt.atomic_file import write_together
+from pocketmt.atomic_file import resolved, write_together
 from pocketmt.errors import ConfigurationError, DataError, unreadable
 from pocketmt.text.formats.format import Languages, Side, format_of
 
@@ -128,7 +128,7 @@ def write_pairs(source: Path, target: Path) -> Iterator[Callable[[str, str], Non
     Both files appear, complete, when the block ends without an error; otherwise existing files stay untouched. Raises
     ConfigurationError if both are the same file, and see `check_output`.
     """
-    if source.resolve() == target.resolve():
+    if _same_file(source, target):
         raise ConfigurationError(f"{source} cannot hold both the source and the target: name two files")
     for path in (source, target):
         if format_of(path) != "text":
@@ -156,6 +156,8 @@ def packing(stream: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
 def _reading(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading; DataError if it cannot be read or its gzip data is damaged."""
     try:
+        if path.suffix == ".gz" and path.is_file() and not path.stat().st_size:
+            raise EOFError("0 bytes")  # Python reads it as an empty text.
         with cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb") as stream:
             yield stream
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -165,7 +167,7 @@ def _reading(path: Path) -> Iterator[BinaryIO]:
 
 
 def _same_file(first: Path, second: Path) -> bool:
-    return first.resolve() == second.resolve()
+    return resolved(first) == resolved(second)
 
 
 def _unequal(source: Path, source_lines: int, target: Path, target_lines: int) -> DataError:

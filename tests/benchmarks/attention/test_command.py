@@ -101,7 +101,7 @@ def test_the_record_holds_the_weights_of_one_head(attention: Attention, tiny_run
     ("arguments", "status", "message"),
     [
         (("--text", "red", "-o", "picture.txt"), 2, ".svg"),
-        (("--text", "red", "-o", "missing/picture.svg"), 1, "there is no folder missing"),
+        (("--text", "red", "-o", "missing/picture.svg"), 1, "folder missing does not exist"),
         (("-o", "picture.svg"), 2, "--text"),
         (("--text", "red", "-o", "picture.svg", "--layer", "0"), 2, "--layer"),
         (("--text", "red", "-o", "picture.svg", "--head", "3"), 1, "there is no head 3: give 1 to 2"),
