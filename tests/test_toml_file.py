@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.toml_file import absolute_path
+from pocketmt.toml_file import absolute_path, read_toml
 
 FOLDER = Path("/settings")
 
@@ -35,3 +36,16 @@ def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("UNSET", raising=False)
     with pytest.raises(ConfigurationError, match=r"needs the environment variable UNSET, which is not set: set it"):
         absolute_path("${UNSET}/train.en", FOLDER)
+
+
+class Settings(msgspec.Struct):
+    name: str
+
+
+def test_a_byte_order_mark_is_ignored_and_utf_16_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes('\ufeffname = "a"\n'.encode())
+    assert read_toml(path, Settings) == Settings("a")
+    path.write_bytes('name = "a"\n'.encode("utf-16"))
+    with pytest.raises(ConfigurationError, match=r"a\.toml is in UTF-16: save it in UTF-8"):
+        read_toml(path, Settings)

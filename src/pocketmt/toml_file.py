@@ -1,5 +1,6 @@
 """Settings in TOML files, the paths in them, and messages with the names and values that are allowed."""
 
+import codecs
 import os
 import re
 from collections.abc import Iterable
@@ -26,9 +27,13 @@ def read_toml(path: Path, struct: type[msgspec.Struct]) -> Any:
     Raises ConfigurationError also if the file cannot be read.
     """
     try:
-        document = msgspec.toml.decode(path.read_bytes())
+        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise ConfigurationError(unreadable(path, error)) from error
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ConfigurationError(f"{path} is in UTF-16: save it in UTF-8")
+    try:
+        document = msgspec.toml.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: not a valid TOML file ({error}): correct it, or check the path") from error
     try:
