@@ -185,6 +185,8 @@ def test_the_parts_of_a_cue(lines: list[str], expected: list[str]) -> None:
         ("<i>Really</i>, I <b>do</b>", "Wirklich", "Wirklich"),
         ("<v.loud Ann>a <c.red>big</c> dog</v>", "ein Hund", "<v.loud Ann>ein Hund</v>"),
         ("{\\an8}<i>Good night</i>", "Gute Nacht", "{\\an8}<i>Gute Nacht</i>"),
+        ("{\\i1}Good{\\i0} night", "Gute Nacht", "Gute Nacht"),
+        ("{\\an8}{\\i1}Good night{\\i0}", "Gute Nacht", "{\\an8}{\\i1}Gute Nacht{\\i0}"),
         ("Tom &amp; me", "Tom < ich", "Tom &lt; ich"),
         ("JOHN: Stop!", "Halt!", "JOHN: Halt!"),
         ("价格是多少\n元", "一二三四1234567五六", "一二三四\n1234567五六"),

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _TIME: Final = r"-?\s*(?:(?P<{0}_hours>\d+)\s*:\s*)?(?P<{0}_minutes>\d+)\s*:\s*(?P<{0}_seconds>\d+(?:\s*[.,:]\s*\d+)?)"
@@ -12,6 +12,7 @@ _TIMES: Final = re.compile(rf"\s*{_TIME.format('start')}\s*-{{1,2}}>(?:\s*{_TIME
 # Of HTML or WebVTT, a time of a word, or a style such as {\an8}.
 _TAG: Final = re.compile(r"(</?[A-Za-z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\})")
 _TAG_NAME: Final = re.compile(r"<(/?)([A-Za-z]+)")
+_STYLE: Final = re.compile(r"\{\\([ibus])(\d+)\}")  # Such as {\i1}, which {\i0} ends.
 _BREAK: Final = re.compile(r"\\[Nh]|[\r\n\t]")  # \N and \h stand for a line break and a space.
 _ENTITY: Final = re.compile(r"&(?:amp|lt|gt|quot|nbsp|#\d+);")
 _DASH: Final = re.compile(r"[-–—•]")
@@ -168,13 +169,27 @@ def _without_tag(token: str) -> str:
 
 def _kept(before: Sequence[str], within: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the tags before and after a text, without those whose other half is within it."""
-    closed_within = [match[2] for token in within if (match := _TAG_NAME.match(token)) and match[1]]
-    opened = [match[2] for token in before if (match := _TAG_NAME.match(token)) and not match[1]]
-    closed_after = [match[2] for token in after if (match := _TAG_NAME.match(token)) and match[1]]
+    closed_within = [half.name for token in within if (half := _half(token)) and half.ends]
+    opened = [half.name for token in before if (half := _half(token)) and not half.ends]
+    closed_after = [half.name for token in after if (half := _half(token)) and half.ends]
     kept_before = [
         token
         for token in before
-        if not (match := _TAG_NAME.match(token)) or match[2] in closed_after or match[2] not in closed_within
+        if not (half := _half(token)) or half.name in closed_after or half.name not in closed_within
     ]
-    kept_after = [token for token in after if not (match := _TAG_NAME.match(token)) or match[2] in opened]
+    kept_after = [token for token in after if not (half := _half(token)) or half.name in opened]
     return kept_before, kept_after
+
+
+class _Half(NamedTuple):
+    """A tag that begins or ends something."""
+
+    name: str
+    ends: bool
+
+
+def _half(token: str) -> _Half | None:
+    if tag := _TAG_NAME.match(token):
+        return _Half(tag[2], bool(tag[1]))
+    style = _STYLE.fullmatch(token)
+    return None if style is None else _Half(f"\\{style[1]}", int(style[2]) == 0)
