@@ -73,8 +73,11 @@ def test_more_pinned_workers_than_cores_are_refused(pocketmt: Run, random_model:
 def test_empty_or_missing_texts_and_models_are_refused(pocketmt: Run, random_model: Path, text: Path) -> None:
     empty = text.with_name("empty")
     empty.touch()
+    blank = text.with_name("blank")
+    blank.write_text("\n \n")
     for model, path, message in (
         (random_model, empty, "nothing to time"),
+        (random_model, blank, "blank has only blank lines: there is nothing to time"),
         (random_model, text.with_name("missing.en"), "missing.en"),
         (text.with_name("missing.pocketmt"), text, "missing.pocketmt"),
     ):

@@ -119,13 +119,15 @@ def measure_speed(
         progress: called with the number of translated lines, and of all in all runs.
 
     Raises:
-        DataError: the text cannot be read or has no lines.
+        DataError: the text cannot be read or is blank.
         ModelFileError: the model file is invalid.
         EngineError: there are more pinned workers than cores, or the CPU lacks the instruction set.
     """
     sentences = list(read_lines(text))
     if not sentences:
         raise DataError(f"{text} has no lines: there is nothing to time, give another file")
+    if not any(line.strip() for line in sentences):
+        raise DataError(f"{text} has only blank lines: there is nothing to time, give another file")
     if lines is not None:
         sentences = lengthened(sentences, lines)
     before = memory_bytes()
