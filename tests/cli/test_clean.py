@@ -75,8 +75,8 @@ def test_each_rule_removes_its_line_and_the_table_counts_it(pocketmt: Run, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--minimum-letters", "0.2"], "--minimum-letters goes with --languages"),
-        (["--minimum-language-probability", "0"], "--minimum-language-probability goes with --languages"),
+        (["--minimum-letters", "0.2"], "--minimum-letters needs --languages"),
+        (["--minimum-language-probability", "0"], "--minimum-language-probability needs --languages"),
         (["--improbable", "0", "--written-by-model", "source"], "--written-by-model has no effect with --improbable 0"),
         (["--improbable", "0", "--language-model-text", "x.de"], "--language-model-text has no effect"),
     ],

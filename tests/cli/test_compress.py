@@ -268,7 +268,7 @@ def test_bits_are_chosen_for_a_tolerated_loss(pocketmt: Run, trained_run: Path, 
     [
         ((), b"Give one of RECIPE, --target-size and --tolerated-loss"),
         (("8bit", "--target-size", "1MB"), b"Give one of RECIPE"),
-        (("8bit", "--updates", "5"), b"--updates goes with"),
+        (("8bit", "--updates", "5"), b"--updates needs"),
         (("--target-size", "1MB", "--folder", "work"), b"Give --output"),
         (("--target-size", "large"), b"'large' is not a size"),
         (("--target-size", "3 parsecs"), b"is not a size"),

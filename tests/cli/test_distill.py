@@ -87,8 +87,8 @@ def test_the_command_that_follows_names_languages_that_it_knows(
     ("options", "message"),
     [
         ([], "Give --text, or --parallel"),
-        (["--text", "text.en", "-n", "2"], "goes with --parallel"),
-        (["--parallel", "text.en", "text.en"], "goes with --n-best"),
+        (["--text", "text.en", "-n", "2"], "needs --parallel"),
+        (["--parallel", "text.en", "text.en"], "needs --n-best"),
         (["--parallel", "text.en", "text.en", "-n", "9"], "--beam-size 9"),
     ],
 )

@@ -149,8 +149,8 @@ def test_the_folder_of_a_run_is_no_model_file(tiny_run: Path, capsys: pytest.Cap
         (["clean", "a", "b", "-o", "c", "d", "-o", "e", "f"], "--output is given 2 times"),
         (["pack", "run"], "Missing option '--output' / '-o'"),
         (["clean", "a", "b"], "Missing option '--output' / '-o'"),
-        (["translate", "--format", "tsv", "--json"], "and --json go with --format text, not tsv"),
-        (["translate", "--column", "2"], "--column goes with --format tsv, not text"),
+        (["translate", "--format", "tsv", "--json"], "and --json need --format text, not tsv"),
+        (["translate", "--column", "2"], "--column needs --format tsv, not text"),
     ],
 )
 def test_arguments_that_would_be_left_out_are_usage_errors(

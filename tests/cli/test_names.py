@@ -89,7 +89,7 @@ def test_wrong_arguments_are_refused(pocketmt: Run, parallel: tuple[Path, Path],
     for arguments, message in (
         ([], "Give text to learn from, --source and --target, or --like."),
         (["-s", source, "-t", target, "--like", learnt], "Give text to learn from"),
-        (["--like", learnt, "-t", target], "--target goes with --source."),
+        (["--like", learnt, "-t", target], "--target needs --source."),
         (["-s", source], "is plain text: give --target too"),
         (["-s", source, "-t", tmp_path / "missing"], "missing"),
     ):

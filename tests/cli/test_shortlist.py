@@ -141,13 +141,13 @@ def test_other_commands_run_with_or_without_the_shortlist(
     [
         (["--source", "train.en", "--alignments", "links", "-o", "out"], "give --target too"),
         (["-s", "train.en", "-t", "train.de", "--like", "x", "-o", "out"], "not both"),
-        (["--alignments", "train.en", "-o", "out"], "--alignments goes with"),
+        (["--alignments", "train.en", "-o", "out"], "--alignments needs"),
         (["--recall-source", "train.en"], "give --recall-target too"),
-        (["--target", "train.en", "-o", "out"], "--target goes with --source"),
-        (["--recall-target", "train.en"], "goes with --recall-source"),
+        (["--target", "train.en", "-o", "out"], "--target needs --source"),
+        (["--recall-target", "train.en"], "needs --recall-source"),
         ([], "Give --output"),
         (["-o", "out"], "Give text to learn from"),
-        (["--like", "other.pocketmt", "-o", "out", "--top-k", "9"], "--top-k and --frequent go with --source"),
+        (["--like", "other.pocketmt", "-o", "out", "--top-k", "9"], "--top-k and --frequent need --source"),
         (["-s", "train.en", "-t", "train.de", "-o", "out", "--top-k", "256"], "256 is not in the range"),
     ],
 )

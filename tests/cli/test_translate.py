@@ -369,8 +369,8 @@ def test_models_of_other_vocabularies_are_refused(pocketmt: Run, random_model: P
 @pytest.mark.parametrize(
     ("second", "options", "message"),
     [
-        ("same", [], "is given twice: with itself, a model translates as it does alone"),
-        ("another", ["--shortlist"], "--shortlist goes with one model: an ensemble has no shortlist"),
+        ("same", [], "is given twice: an ensemble needs different models"),
+        ("another", ["--shortlist"], "--shortlist needs one model: an ensemble has no shortlist"),
     ],
 )
 def test_an_ensemble_that_makes_no_sense_is_a_usage_error(

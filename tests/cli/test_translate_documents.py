@@ -109,11 +109,11 @@ def test_warnings_name_the_line_of_the_file(pocketmt: Run, tmp_path: Path) -> No
     [
         (["--format", "html", "--prefix", "Das"], "--prefix does not go with --format html"),
         (["--format", "html", "--device", "torch-cpu"], "--format html needs --device cpu"),
-        (["--format", "html", "--n-best", "2"], "go with --format text, not html"),
-        (["--format", "subtitles", "--scores"], "go with --format text, not subtitles"),
-        (["--format", "subtitles", "--column", "1"], "--column goes with --format tsv, not subtitles"),
-        (["--format", "html", "--field", "text"], "--field goes with --format jsonl or json, not html"),
-        (["--format", "html", "--ray", "auto", "--output", "out"], "--ray goes with --format text, not html"),
+        (["--format", "html", "--n-best", "2"], "need --format text, not html"),
+        (["--format", "subtitles", "--scores"], "need --format text, not subtitles"),
+        (["--format", "subtitles", "--column", "1"], "--column needs --format tsv, not subtitles"),
+        (["--format", "html", "--field", "text"], "--field needs --format jsonl or json, not html"),
+        (["--format", "html", "--ray", "auto", "--output", "out"], "--ray needs --format text, not html"),
     ],
 )
 def test_options_that_do_not_fit_are_usage_errors(

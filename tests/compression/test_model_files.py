@@ -96,7 +96,7 @@ def test_a_quantized_file_has_the_values_of_its_codes(run: Path, tmp_path: Path)
 
 def test_without_text_the_command_says_how_to_give_some(model_file: Path, tmp_path: Path) -> None:
     recipe = find_recipe("log4-compensated")
-    with pytest.raises(DataError, match=r"model\.pocketmt: no training text is known.*--source-text"):
+    with pytest.raises(DataError, match=r"model\.pocketmt: the recipe needs text, but none is known.*--source-text"):
         compress_run(CompressionTask(run=model_file, folder=tmp_path / "work"), recipe, tmp_path / "out.pocketmt")
     assert not list(tmp_path.glob("out*"))
 

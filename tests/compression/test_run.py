@@ -322,7 +322,7 @@ def test_without_text_only_stages_that_need_none_run(tiny_run: Path, tmp_path: P
     after_training = recipe({"quantize": [{"matrices": ["*"], "scheme": "affine", "bits": 4}]})
     result, _ = compress(model, after_training, tmp_path / "work")
     assert "bleu" not in result.scores
-    with pytest.raises(DataError, match="no training text is known"):
+    with pytest.raises(DataError, match="the recipe needs text, but none is known"):
         compress(model, one_stage("uniform", 8, method="straight_through"), tmp_path / "another")
     clusters = {"matrices": ["embedding"], "scheme": "binary", "bits": 2, "frequency_ratio": 2}
     with pytest.raises(DataError, match="count words"):

@@ -231,9 +231,9 @@ def test_cleaning_and_distilling_on_a_cluster_write_what_one_process_writes(
     ("options", "message"),
     [
         (["--ray", "local"], "--ray needs --output FOLDER"),
-        (["--ray", "local", "--format", "tsv", "--output", "x"], "--ray goes with --format text"),
-        (["--block-lines", "5"], "--block-lines goes with --ray"),
-        (["--output", "s3://bucket/x"], "goes with --ray: name a file"),
+        (["--ray", "local", "--format", "tsv", "--output", "x"], "--ray needs --format text"),
+        (["--block-lines", "5"], "--block-lines needs --ray"),
+        (["--output", "s3://bucket/x"], "needs --ray: name a file"),
     ],
 )
 def test_options_that_do_not_go_together(

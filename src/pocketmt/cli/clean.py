@@ -173,7 +173,7 @@ def _check_usage(languages: tuple[str, str] | None, improbable: float) -> None:
     """Raise click.UsageError if an option is given that would have no effect."""
     for name in ("minimum_letters", "minimum_language_probability"):
         if languages is None and is_given(name):
-            raise click.UsageError(f"{option_name(name)} goes with --languages.")
+            raise click.UsageError(f"{option_name(name)} needs --languages.")
     for name, option in (("side", "--written-by-model"), ("model_text", "--language-model-text")):
         if not improbable and is_given(name):
             raise click.UsageError(f"{option} has no effect with --improbable 0: leave one of them out.")

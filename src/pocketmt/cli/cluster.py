@@ -53,12 +53,12 @@ class ClusterOptions(NamedTuple):
         """
         if self.address is None:
             if self.block_lines is not None:
-                raise click.UsageError("--block-lines goes with --ray.")
+                raise click.UsageError("--block-lines needs --ray.")
             if isinstance(output, str):
-                raise click.UsageError(f"--output {output} is an address, which goes with --ray: name a file.")
+                raise click.UsageError(f"--output {output} is an address, which needs --ray: name a file.")
             return None
         if format_name != "text":
-            raise click.UsageError(f"--ray goes with --format text, not {format_name}.")
+            raise click.UsageError(f"--ray needs --format text, not {format_name}.")
         return cluster_of(self.address, threads, device)
 
     @property

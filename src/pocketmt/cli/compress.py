@@ -196,7 +196,7 @@ def _check_usage(
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
-        raise click.UsageError("--updates goes with --target-size or --tolerated-loss: a recipe sets its updates.")
+        raise click.UsageError("--updates needs --target-size or --tolerated-loss: a recipe sets its updates.")
     if updates == 0 and precision is not None:
         raise click.UsageError("--precision has no effect with --updates 0: leave one of them out.")
     check_model(model)
@@ -207,9 +207,9 @@ def _work_folder(
 ) -> Path:
     """Return the folder of a compression; `for_file`: whether an option is given that only affects the model file."""
     if low_memory and (recipe is None or output is None):
-        raise click.UsageError("--low-memory goes with RECIPE and --output.")
+        raise click.UsageError("--low-memory needs RECIPE and --output.")
     if output is None and for_file:
-        raise click.UsageError("--entropy-coding, --licence and --description go with --output, the model file.")
+        raise click.UsageError("--entropy-coding, --licence and --description need --output, the model file.")
     if output is not None:
         return output.with_name(f"{output.name.removesuffix('.pocketmt')}.compression") if folder is None else folder
     if folder is None or recipe is None:

@@ -151,8 +151,8 @@ def _check(texts: Sequence[Path | str], parallel: Sequence[object], beam_size: i
         raise click.UsageError("Give --text, or --parallel.")
     if parallel and n_best == 1:
         raise click.UsageError(
-            "--parallel goes with --n-best: references choose among several translations. Give --text, or -n 8 -b 8."
+            "--parallel needs --n-best: references choose among several translations. Give --text, or -n 8 -b 8."
         )
     if n_best > 1 and not parallel:
-        raise click.UsageError("--n-best goes with --parallel: the references choose among the translations.")
+        raise click.UsageError("--n-best needs --parallel: the references choose among the translations.")
     check_n_best(n_best, beam_size)

@@ -240,9 +240,9 @@ def check_ensemble(models: Sequence[str]) -> None:
     """
     for place, model in enumerate(models):
         if model in models[:place]:
-            raise click.UsageError(f"{model} is given twice: with itself, a model translates as it does alone.")
+            raise click.UsageError(f"{model} is given twice: an ensemble needs different models.")
     if len(models) > 1 and click.get_current_context().params.get("shortlist") and is_given("shortlist"):
-        raise click.UsageError("--shortlist goes with one model: an ensemble has no shortlist.")
+        raise click.UsageError("--shortlist needs one model: an ensemble has no shortlist.")
 
 
 def check_picture(path: Path) -> None:

@@ -158,15 +158,15 @@ def _check_usage(
     recall_target: Path | None,
 ) -> None:
     if source is None and target is not None:
-        raise click.UsageError("--target goes with --source.")
+        raise click.UsageError("--target needs --source.")
     if source is not None and like is not None:
         raise click.UsageError("Give text to learn from or --like, not both.")
     if alignments is not None and source is None:
-        raise click.UsageError("--alignments goes with --source and --target, the text that was aligned.")
+        raise click.UsageError("--alignments needs --source and --target, the text that was aligned.")
     if size is not None and source is None:
-        raise click.UsageError("--top-k and --frequent go with --source and --target, the text to learn from.")
+        raise click.UsageError("--top-k and --frequent need --source and --target, the text to learn from.")
     if recall_source is None and recall_target is not None:
-        raise click.UsageError("--recall-target goes with --recall-source.")
+        raise click.UsageError("--recall-target needs --recall-source.")
     if output is None and recall_source is None:
         raise click.UsageError("Give --output, or a text to measure recall on: --recall-source and --recall-target.")
     if output is not None and source is None and like is None:

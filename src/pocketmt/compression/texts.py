@@ -76,8 +76,8 @@ def parallel_text(
             corpus = _corpus(model, data, plan, warn)
     elif needed:
         raise DataError(
-            f"{model.name}: no training text is known, and the recipe needs text, to retrain, to estimate ranges or to "
-            "count words: give plain text by --source-text, or a training configuration by --configuration"
+            f"{model.name}: the recipe needs text, but none is known: give plain text with --source-text, or a "
+            "training configuration with --configuration"
         )
     if source_text is not None and not (plan.learns_from_translations or (corpus is None and plan.needs_text)):
         objectives = " or ".join(SEQUENCE_OBJECTIVES)
