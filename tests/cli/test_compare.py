@@ -236,7 +236,7 @@ def test_lines_without_words_are_a_group(pocketmt: Run, random_model: Path, smal
         (["{model}", "{other}", "-t", "{text}"], 1, "compare models of the same languages"),
         (["{model}", "{small}"], 2, "--text"),
         (["{model}", "{small}", "-t", "{text}", "-o", "{folder}/x", "--json", "{folder}/x"], 2, "name two"),
-        (["{model}", "{small}", "-t", "{text}", "-o", "{folder}/no/x.html"], 1, "there is no folder"),
+        (["{model}", "{small}", "-t", "{text}", "-o", "{folder}/no/x.html"], 1, "does not exist: create it first"),
         (["{model}", "{small}", "-t", "{text}", "--json", "{folder}"], 1, "is a folder"),
         (["{model}", "{small}", "-t", "{text}", "--lines", "0"], 2, "--lines"),
         (["{model}", "{small}", "-t", "{text}", "--beam-size", "0"], 2, "--beam-size"),

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
+from pocketmt.cli.main import run
+
 from .conftest import Run
 
 REFERENCES = ["Ein Mann fährt mit dem Rad.", "Zwei Hunde spielen im Schnee.", "Eine Frau liest ein Buch im Park."] * 8
@@ -94,22 +96,32 @@ def test_files_that_cannot_be_scored_are_errors(pocketmt: Run, arguments: list[s
     [
         ([], "Give --model or --translations"),
         (["-m", "captions-en-de", "-t", "good.de"], "Give --model or --translations"),
-        (["-t", "good.de"], "--translations go with --references"),
-        (["-t", "good.de", "-r", "ref.de", "-s", "a.en"], "not with --source"),
-        (["-t", "good.de", "-r", "ref.de", "-b", "2"], "--beam-size goes with --model"),
-        (["-t", "good.de", "-r", "ref.de", "-w", "2"], "--workers goes with --model"),
-        (["-t", "good.de", "-r", "ref.de", "--no-shortlist"], "--no-shortlist goes with --model"),
-        (["-t", "good.de", "-r", "ref.de", "--device", "native"], "--device goes with --model"),
+        (["-t", "good.de"], "--translations need --references"),
+        (["-t", "good.de", "-r", "ref.de", "-s", "a.en"], "take no --source"),
+        (["-t", "good.de", "-r", "ref.de", "-b", "2"], "--beam-size needs --model"),
+        (["-t", "good.de", "-r", "ref.de", "-w", "2"], "--workers needs --model"),
+        (["-t", "good.de", "-r", "ref.de", "--no-shortlist"], "--no-shortlist needs --model"),
+        (["-t", "good.de", "-r", "ref.de", "--device", "native"], "--device needs --model"),
         (["-t", "good.de", "-r", "ref.de", "--baseline", "captions-en-de"], "a file of translations as --baseline"),
         (
             ["-m", "captions-en-de", "-s", "a.en", "-r", "ref.de", "--baseline", "bad.de"],
-            "--model goes with a model as --baseline, which bad.de is not",
+            "--model needs a model as --baseline, which bad.de is not",
         ),
-        (["-m", "captions-en-de", "-r", "ref.de"], "--model goes with --source"),
-        (["-m", "captions-en-de", "-s", "a.en"], "--model goes with --source"),
+        (["-m", "captions-en-de", "-r", "ref.de"], "--model needs --source"),
+        (["-m", "captions-en-de", "-s", "a.en"], "--model needs --source"),
     ],
 )
 def test_contradictory_options_are_usage_errors(pocketmt: Run, arguments: list[str], message: str) -> None:
     answer = pocketmt("evaluate", *arguments)
     assert answer.returncode == 2
     assert message in answer.stderr.decode()
+
+
+def test_a_file_that_is_its_own_reference_is_scored_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "good.de"
+    path.write_text("Zwei Hunde\n")
+    (tmp_path / "same.de").symlink_to(path)
+    assert run(["evaluate", "-t", str(path), "-r", str(tmp_path / "same.de")]) == 0
+    assert capsys.readouterr().err.startswith(f"warning: {path} is scored against itself")

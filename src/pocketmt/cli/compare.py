@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.atomic_file import atomic_write, check_output
+from pocketmt.atomic_file import atomic_write, check_output, resolved
 from pocketmt.cli.options import (
     FILE,
     GivenOnce,
@@ -14,6 +14,7 @@ from pocketmt.cli.options import (
     target_language_option,
     workers_option,
 )
+from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 
@@ -75,6 +76,8 @@ def compare(
       pocketmt compare captions.pocketmt small.pocketmt --text test.en -r test.de -o report.html --json report.json
     """
     _check_outputs(output, json_path)
+    if original == small:
+        warn(f"{original} is compared with itself: every difference is zero")
     check_replaces_nothing((output, json_path), (original, small, text, *references))
     from pocketmt.evaluation.comparison.run import compare_models
     from pocketmt.evaluation.comparison.summary import headline, tiles
@@ -105,7 +108,7 @@ def compare(
 
 
 def _check_outputs(output: Path | None, json_path: Path | None) -> None:
-    if output is not None and json_path is not None and output.resolve() == json_path.resolve():
+    if output is not None and json_path is not None and resolved(output) == resolved(json_path):
         raise click.UsageError("--output and --json name the same file: name two.")
     for path in (output, json_path):
         if path is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from pocketmt.atomic_file import resolved
 from pocketmt.cli.options import (
     FILE,
     GivenOnce,
@@ -20,7 +21,9 @@ from pocketmt.cli.options import (
     target_language_option,
     workers_option,
 )
+from pocketmt.cli.streams import warn
 from pocketmt.errors import PocketMTError
+from pocketmt.text.corpus import is_plain
 from pocketmt.text.formats.format import format_of
 
 if TYPE_CHECKING:
@@ -108,7 +111,7 @@ def evaluate(
     from pocketmt.evaluation.records import to_json
 
     if not models:
-        _check_translations(source, references, baseline)
+        _check_translations(translations, source, references, baseline)
         from pocketmt.evaluation.existing_translations import evaluate_translations
 
         scored = evaluate_translations(translations, references, None if baseline is None else Path(baseline))
@@ -139,21 +142,26 @@ def evaluate(
 def _source(source: Path | None, references: Sequence[Path], baseline: str | None) -> Path:
     """Return the text to translate; raises click.UsageError if options are missing or do not go with --model."""
     if source is None or (not references and format_of(source) == "text"):
-        raise click.UsageError("--model goes with --source and --references, or a TSV, JSONL or TMX file as --source.")
+        raise click.UsageError("--model needs --source and --references, or a TSV, JSONL or TMX file as --source.")
     if baseline is not None and Path(baseline).is_file() and not _is_model(baseline):
-        raise click.UsageError(f"--model goes with a model as --baseline, which {baseline} is not.")
+        raise click.UsageError(f"--model needs a model as --baseline, which {baseline} is not.")
     return source
 
 
-def _check_translations(source: Path | None, references: Sequence[Path], baseline: str | None) -> None:
-    """Raise click.UsageError if options are given that do not go with --translations."""
+def _check_translations(
+    translations: Sequence[Path], source: Path | None, references: Sequence[Path], baseline: str | None
+) -> None:
+    """Raise click.UsageError if options are given that do not go with --translations; warn of a file given twice."""
     if source is not None or not references:
-        raise click.UsageError("--translations go with --references, and not with --source.")
+        raise click.UsageError("--translations need --references, and take no --source.")
     for name, option in _OF_MODEL.items():
         if is_given(name):
-            raise click.UsageError(f"{option} goes with --model: existing translations are not searched again.")
+            raise click.UsageError(f"{option} needs --model: existing translations are not searched again.")
+    for path in translations:
+        if is_plain(path) and resolved(path) in map(resolved, references):
+            warn(f"{path} is scored against itself: give the references of other translators")
     if baseline is not None and _is_model(baseline):
-        raise click.UsageError(f"--translations go with a file of translations as --baseline, not a model: {baseline}")
+        raise click.UsageError(f"--translations need a file of translations as --baseline, not a model: {baseline}")
 
 
 def _is_model(name: str) -> bool:
