@@ -19,7 +19,7 @@ SEARCH = [
     Case(f"{TRANSLATE} --batch-size 0 -i dev.en", ("--batch-size", "0"), 2),
     Case(f"{TRANSLATE} --longest-sentence 0 -i dev.en", ("--longest-sentence", "0"), 2),
     Case(f"{TRANSLATE} --token-scores -i dev.en", ("--token-scores", "--json"), 2),
-    Case(f"{TRANSLATE} --suppress '' -i dev.en", ("suppressed_texts", "no text")),
+    Case(f"{TRANSLATE} --suppress '' -i dev.en", ("--suppress", "empty text")),
     Case(f"{TRANSLATE} --terms missing.tsv -i dev.en", ("missing.tsv", "cannot be read")),
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv", "has no terms"), files={"t.tsv": "\n"}),
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "a tab"), files={"t.tsv": "red\tRED\ncat CAT\n"}),

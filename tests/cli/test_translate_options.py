@@ -92,15 +92,19 @@ def test_samples_are_the_same_for_the_same_seed(pocketmt: Run, random_model: Pat
         (("--sample", "--beam-size", 4), "leave out --beam-size"),
         (("--token-scores",), "--token-scores needs --json"),
         (("--repetition-penalty", 0), "--repetition-penalty"),
-        (("--repetition-penalty", "nan"), "repetition_penalty must be a finite number"),
+        (("--repetition-penalty", "nan"), "--repetition-penalty must be a finite number"),
         (("--no-repeat-ngram", 0), "--no-repeat-ngram"),
         (("--repeat-limit", 1), "--repeat-limit"),
         (("--batch-size", 0), "--batch-size"),
         (("--n-best", 5), "--beam-size 5"),
         (("--beam-size", 10**30), "1<=x<=256"),
         (("--sample", "--n-best", 300), "it must be from 1 to 256"),
-        (("--prefix", "日"), "no piece of the vocabulary"),
-        (("--suppress", " "), "is no text"),
+        (("--prefix", "日"), "--prefix has '日', which no piece of the vocabulary has"),
+        (("--suppress", " "), "--suppress contains an empty text: remove it"),
+        (("--precision", "float16"), "--precision applies only to PyTorch"),
+        (("--format", "tsv", "--column", ""), "--column is empty: give a name, or leave it out"),
+        (("--format", "json", "--field", ""), "--field is empty"),
+        (("--format", "jsonl", "--translation-field", ""), "--translation-field is empty"),
     ],
 )
 def test_wrong_options_are_refused(
@@ -124,3 +128,13 @@ def test_terms_of_a_file(pocketmt: Run, tmp_path: Path) -> None:
     assert " Rad" in found[0] != plain[0]
     assert found[1] == plain[1]
     assert [found[0]] == Translator("captions-en-de").translate(["A man rides a bike."], terms={"bike": "Rad"})
+
+
+def test_a_dash_is_standard_input_and_output(
+    pocketmt: Run, random_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = pocketmt("translate", "-m", random_model, stdin=TEXT).stdout
+    assert pocketmt("translate", "-m", random_model, "-i", "-", "-o", "-", stdin=TEXT).stdout == expected
+    pocketmt("translate", "-m", random_model, "-o", "./-", stdin=TEXT)
+    assert (tmp_path / "-").read_bytes() == expected

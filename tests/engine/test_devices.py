@@ -159,7 +159,7 @@ def test_wrong_devices_and_precisions_are_refused(path: Path) -> None:
         Translator(path, device="gpu")
     with pytest.raises(TypeError, match="device must be a string"):
         Translator(path, device=0)  # type: ignore[arg-type]
-    with pytest.raises(EngineError, match="precision is of PyTorch"):
+    with pytest.raises(EngineError, match="precision applies only to PyTorch"):
         Translator(path, precision="float16")
     with pytest.raises(EngineError, match="precision is 'half', choose one of float32"):
         Translator(path, device="torch-cpu", precision="half")

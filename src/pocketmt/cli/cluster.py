@@ -26,6 +26,14 @@ class FileOrAddress(LocalFile):
         return super().convert(value, param, ctx)
 
 
+class FileOrStream(FileOrAddress):
+    """A path or an address; `-` is standard input or output, as is no value."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return None for `-`, and other values as `FileOrAddress` does."""
+        return None if value == "-" else super().convert(value, param, ctx)
+
+
 class ClusterOptions(NamedTuple):
     """The options.
 

@@ -153,11 +153,13 @@ class RecordOptions(NamedTuple):
             (formatted or None, "--n-best, --scores, --alignment and --json", ("text",)),
         ):
             if value is not None and format not in formats:
-                verb = "go" if " and " in option else "goes"
-                raise click.UsageError(f"{option} {verb} with --format {' or '.join(formats)}, not {format}.")
+                verb = "need" if " and " in option else "needs"
+                raise click.UsageError(f"{option} {verb} --format {' or '.join(formats)}, not {format}.")
+            if value == "":
+                raise click.UsageError(f"{option} is empty: give a name, or leave it out.")
         by_number = format == "tsv" and (self.column is None or self.column.isdecimal())
         if by_number and self.translation_field is not None:
-            raise click.UsageError("For TSV, --translation-field goes with --column and the name of a column.")
+            raise click.UsageError("For TSV, --translation-field needs --column and the name of a column.")
         if by_number and self.column is not None and int(self.column) < 1:
             raise click.UsageError("--column counts from 1.")
         if format == "tsv" and _ENDS_COLUMN.search(self.translation_field or ""):

@@ -1,7 +1,9 @@
 """Options of `pocketmt translate` about the search for translations, and about what is written of them."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -14,10 +16,12 @@ from pocketmt.cli.options import (
     beam_size_option,
     check_n_best,
     is_given,
+    option_name,
     shortlist_option,
     source_language_option,
     target_language_option,
 )
+from pocketmt.errors import EngineError
 
 if TYPE_CHECKING:
     from pocketmt.engine import DetailedHypothesis, TranslationChecks, Translator
@@ -117,8 +121,10 @@ _OPTIONS: Final = (
         default=None,
         help="Draw pieces at random by their probabilities; --n-best is the number of samples of each sentence.",
     ),
-    click.option("--seed", type=click.IntRange(0), help="Of samples; the same seed gives the same ones (default: 0)."),
-    click.option("--temperature", type=click.FloatRange(0, min_open=True), help="Of samples (default: 1)."),
+    click.option(
+        "--seed", type=click.IntRange(0), help="Sampling seed; the same seed gives the same samples (default: 0)."
+    ),
+    click.option("--temperature", type=click.FloatRange(0, min_open=True), help="Sampling temperature (default: 1)."),
     click.option("--top-k", type=_POSITIVE, help="Draw from the K most probable pieces (default: all)."),
     click.option(
         "--top-p",
@@ -146,6 +152,18 @@ _SEARCH: Final = (
         *_OF_SAMPLING,
     ),
 )
+# Arguments of Python in errors, and options whose names differ from theirs.
+_ARGUMENT: Final = re.compile(
+    r"(?<![\w'-])(?:target_prefix|suppressed_texts|no_repeat_ngram_size|replace_unknowns|repetition_penalty|repeat_limit"
+    r"|max_length|batch_size|beam_size|top_k|top_p|pin_workers|instruction_set)(?![\w'])"
+    r"|^(?:temperature|seed|precision|device)\b"
+)
+_OPTION: Final = {
+    "target_prefix": "--prefix",
+    "suppressed_texts": "--suppress",
+    "no_repeat_ngram_size": "--no-repeat-ngram",
+    "replace_unknowns": "--replace-unknown",
+}
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
 
 
@@ -226,6 +244,17 @@ class SearchChoices(NamedTuple):
             record["source_words"] = hypothesis.alignment.source_words
             record["target_words"] = hypothesis.alignment.target_words
         return record
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Name options of the command line in the engine's errors, which name arguments of Python."""
+    try:
+        yield
+    except EngineError as error:
+        raise type(error)(
+            _ARGUMENT.sub(lambda found: _OPTION.get(found[0], option_name(found[0])), str(error))
+        ) from error
 
 
 def search_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
+from pocketmt.cli.cluster import ClusterOptions, FileOrStream, cluster_options, given_workers
 from pocketmt.cli.documents import Document, RecordOptions, TextFormat, check_output_suffix, record_options
 from pocketmt.cli.html import check_search, open_html, translate_html
 from pocketmt.cli.options import (
@@ -16,7 +16,7 @@ from pocketmt.cli.options import (
     option_name,
     translator_options,
 )
-from pocketmt.cli.search import SearchChoices, search_options
+from pocketmt.cli.search import SearchChoices, naming_options, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
 if TYPE_CHECKING:
@@ -50,15 +50,15 @@ class TextCommand(click.Command):
     multiple=True,
     default=[DEFAULT_MODEL],
     show_default=True,
-    help="A model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. May be "
-    "repeated: models with one vocabulary are an ensemble.",
+    help="A model file (*.pocketmt), a bundled model (everyday-en-de, or everyday-de-en from its data package), or a "
+    "model that `pocketmt import` reads. May be repeated: models with one vocabulary are an ensemble.",
 )
 @click.option(
     "--input",
     "-i",
     "input_path",
     cls=GivenOnce,
-    type=FileOrAddress(),
+    type=FileOrStream(),
     help="Text to translate; gzip if its name ends in .gz (default: stdin). May be an address (s3://...).",
 )
 @click.option(
@@ -66,7 +66,7 @@ class TextCommand(click.Command):
     "-o",
     "output_path",
     cls=GivenOnce,
-    type=FileOrAddress(),
+    type=FileOrStream(),
     help="File to write; gzip if its name ends in .gz (default: stdout). A folder with --ray.",
 )
 @record_options
@@ -145,9 +145,9 @@ def translate(
         work = TranslationWork.of(model_files, search, translator_choices, check)
         translate_on_cluster(cluster, work, input_path, output_path, on_cluster.lines)
         return
-    _translate(
-        Translator(model_files, **translator_choices), input_path, output_path, records, format_name, search, check
-    )
+    with naming_options():
+        translator = Translator(model_files, **translator_choices)
+        _translate(translator, input_path, output_path, records, format_name, search, check)
 
 
 def _translate(

@@ -55,9 +55,9 @@ def load_model(
             `load_on_device` does.
     """
     if device != NATIVE and (pin_workers or instruction_set is not None):
-        raise EngineError(f"device {device!r} has no pin_workers and instruction_set, which are of the native engine")
+        raise EngineError(f"device {device!r} does not support pin_workers or instruction_set (native engine only)")
     if device == NATIVE and precision is not None:
-        raise EngineError("precision is of PyTorch: leave it out, or choose device 'cuda' or 'torch-cpu'")
+        raise EngineError("precision applies only to PyTorch: omit it, or choose device 'cuda' or 'torch-cpu'")
     if not isinstance(instruction_set, str | None):
         raise TypeError(f"instruction_set must be a name or None, not {type(instruction_set).__name__}")
     large = _is_large(path)

@@ -49,7 +49,7 @@ def _encoded(texts: list[str], vocabulary: Vocabulary) -> list[bytes]:
     for text in texts:
         normalized = vocabulary.normalize(text)
         if not normalized:
-            raise EngineError(f"suppressed_texts has {text!r}, which is no text: leave it out")
+            raise EngineError("suppressed_texts contains an empty text: remove it")
         encoded.append((SPACE + normalized.replace(" ", SPACE)).encode("utf-8", "replace"))
         if len(encoded[-1]) > LONGEST_TEXT:
             raise EngineError(f"a text of suppressed_texts is longer than {LONGEST_TEXT} bytes")

@@ -105,7 +105,7 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "the length of target_prefix is 1, the number of lines is 2: give": {"target_prefix": ["the"]},
     "target_prefix has '日', which no piece": {"target_prefix": "the 日"},
     "max_length is 2, it must be more than the": {"target_prefix": "the man rides", "max_length": 2},
-    "suppressed_texts has '  ', which is no text": {"suppressed_texts": ["  "]},
+    "suppressed_texts contains an empty text": {"suppressed_texts": ["  "]},
     "longer than 200 bytes": {"suppressed_texts": ["x" * 300]},
     "suppressed_texts has 20,600 bytes, the limit is 20,000": {"suppressed_texts": ["x" * 100] * 200},
     "target_prefix has '\ufffd', which no piece": {"target_prefix": "the \ud800"},
