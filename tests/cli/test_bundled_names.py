@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.cli.endings import quoted
+from pocketmt.cli.main import run
 from pocketmt.cli.options import check_model, check_replaces_nothing
 from pocketmt.distillation.configuration import _teacher
 from pocketmt.distillation.teachers_on_cluster import name_on_every_node
@@ -90,3 +91,13 @@ def test_checks_agree(folder: Path) -> None:
     check_replaces_nothing([Path(NAME)], [NAME])
     with pytest.raises(ConfigurationError, match="is read, and would be replaced"):
         check_replaces_nothing([Path(NAME)], [f"./{NAME}"])
+
+
+def test_options_take_bundled_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["shortlist", NAME, "--like", "captions-en-de", "-o", "out.pocketmt"]) == 1
+    assert "captions-en-de.pocketmt: its shortlist is for another vocabulary" in capsys.readouterr().err
+    Path("text.en").write_text("Where is the dog?\n")
+    Path("text.de").write_text("Wo ist der Hund?\n")
+    arguments = ["text.en", "text.de", "-o", "clean.en", "clean.de", "--improbable", "0", "--vocabulary", NAME]
+    assert run(["clean", *arguments]) == 0
+    assert Path("clean.de").read_text() == "Wo ist der Hund?\n"

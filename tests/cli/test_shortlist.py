@@ -174,7 +174,7 @@ def test_a_missing_folder_is_reported_before_any_work(
     texts = ["--source", str(parallel[0]), "--target", str(parallel[1])]
     assert run(["shortlist", str(random_model), *texts, "--output", "nowhere/out"]) == 1
     messages = capsys.readouterr().err
-    assert "there is no folder nowhere" in messages and "iteration" not in messages
+    assert "folder nowhere does not exist" in messages and "iteration" not in messages
 
 
 def test_unusable_text_and_models_are_refused(

@@ -108,8 +108,8 @@ SHARE = FiniteRange(0, 1)
     "--vocabulary",
     type=FILE,
     default=None,
-    help="Folder of a run, model file or SentencePiece file whose pieces count as words, for languages written without "
-    "spaces.",
+    help="Folder of a run, model file, bundled model or SentencePiece file whose pieces count as words, for languages "
+    "written without spaces.",
 )
 @cluster_options
 def clean(
@@ -241,10 +241,11 @@ def _judge(
 def _read_vocabulary(path: Path | None) -> "Vocabulary | None":
     if path is None:
         return None
+    from pocketmt.engine.bundled import bundled_model
     from pocketmt.training.given_vocabulary import read_vocabulary
 
     return read_vocabulary(
-        path,
+        bundled_model(str(path)) or path,
         "--vocabulary takes one vocabulary for both languages, as `pocketmt train` learns it, and this model has none: "
         "give the folder of a run, a model file made from one, or a SentencePiece file",
     )

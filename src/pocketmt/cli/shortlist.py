@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pocketmt.atomic_file import resolved
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import (
     FILE,
@@ -42,7 +43,11 @@ TOP_K = FREQUENT = 50
     type=FILE,
     help="Word alignments of the text: links i-j, as fast_align and eflomal write them (default: by IBM model 1).",
 )
-@click.option("--like", type=FILE, help="Copy the shortlist of this model file, which must have the same vocabulary.")
+@click.option(
+    "--like",
+    type=FILE,
+    help="Copy the shortlist of this model file or bundled model, which must have the same vocabulary.",
+)
 @click.option(
     "--top-k",
     type=click.IntRange(1, MOST_TARGETS),
@@ -90,7 +95,7 @@ def shortlist(
       pocketmt shortlist small.pocketmt --like faster.pocketmt --output small-faster.pocketmt
     """
     _check_usage(source, target, alignments, top_k or frequent, like, output, recall_source, recall_target)
-    if output is not None and output.resolve() != Path(model).resolve():
+    if output is not None and resolved(output) != resolved(Path(model)):
         check_replaces_nothing([output], [source, target, alignments, like, recall_source, recall_target])
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
@@ -104,7 +109,7 @@ def shortlist(
     if source is not None:
         found = _learn(path, source, target, alignments, top_k or TOP_K, frequent or FREQUENT, beam_size)
     else:
-        found = held_shortlist(path) if like is None else held_shortlist(like, of=path)
+        found = held_shortlist(path if like is None else model_path(str(like)), of=path)
     record: dict[str, object] = {"model": model, "frequent": len(found.frequent)}
     record["targets"] = sum(map(len, found.targets))
     if recall_source is not None:
