@@ -125,6 +125,31 @@ def test_a_device_without_memory_is_reported_in_one_line(capsys: pytest.CaptureF
     assert errors.startswith("error: the device is out of memory") and errors.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "advice"), [("train", "train with fewer tokens in a batch"), ("inspect", "give it less at once")]
+)
+def test_advice_on_memory_is_for_the_command(command: str, advice: str, capsys: pytest.CaptureFixture[str]) -> None:
+    @click.command(context_settings={"ignore_unknown_options": True})
+    @click.argument("name")
+    def fail(name: str) -> None:
+        raise MemoryError
+
+    assert run([command], fail) == 1
+    assert capsys.readouterr().err == f"error: out of memory: close other programs, or {advice}\n"
+
+
+def test_a_removed_current_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "removed").mkdir()
+    monkeypatch.chdir(tmp_path / "removed")
+    (tmp_path / "removed").rmdir()
+    status = run(["names", "everyday-en-de", "--like", "captions-en-de", "-o", "out.pocketmt"])
+    monkeypatch.chdir(tmp_path)
+    assert status == 1
+    assert capsys.readouterr().err == "error: the current folder has been removed: change to another folder\n"
+
+
 @pytest.mark.parametrize("kind", [RuntimeError, EOFError])
 def test_other_faults_of_the_program_are_not_hidden(kind: type[Exception]) -> None:
     @click.command()

@@ -91,6 +91,7 @@ def test_an_impossible_size_is_refused_before_anything_is_scored(
         ),
         (["train", "p.toml", "-o", "out"], "p.toml is the configuration of a pipeline: give it to `pocketmt pipeline"),
         (["train", "r.toml", "-o", "out"], "r.toml is a recipe: give it to `pocketmt compress RUN r.toml`"),
+        (["compress", "captions-en-de", "e.toml", "-o", "a.pocketmt"], "e.toml: stages[0]: it neither prunes"),
         (["compress", ".", "c.toml", "-o", "a.pocketmt"], "c.toml is the configuration of a training run"),
     ],
 )
@@ -101,6 +102,7 @@ def test_files_of_the_wrong_kind_are_named(
     Path("m.pocketmt").write_bytes(b"model")
     Path("p.toml").write_text('name = "a"\nteachers = ["c.toml"]\nstudent = "c.toml"\nrecipe = "8bit"\n')
     Path("r.toml").write_text('name = "a"\n[[stages]]\n')
+    Path("e.toml").write_text('name = "a"\n[[stages]]\n')
     start = sorted(Path().iterdir())
     assert run(arguments) == 1
     assert message in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """pocketmt compress: compress a trained model by a recipe."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from pocketmt.cli.options import (
     licence_option,
 )
 from pocketmt.cli.streams import warn
+from pocketmt.errors import ConfigurationError
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -180,7 +183,8 @@ def compress(
         entropy_coding=entropy_coding,
     )
     if found is not None:
-        _compress_by_recipe(task, found, output, low_memory)
+        with _naming_recipe(str(recipe)):
+            _compress_by_recipe(task, found, output, low_memory)
     elif output is not None:
         _compress_to_target(task, output, target_size, tolerated_loss, updates, limit_updates, precision)
 
@@ -237,6 +241,17 @@ def _find_recipe(name: str, most_updates: int, precision: "Precision | None") ->
     if not any(isinstance(stage.retraining, Retraining) for stage in recipe.stages):
         raise click.UsageError(f"--precision has no effect: no stage of {name} retrains. Leave it out.")
     return change_retraining(recipe, precision=precision)
+
+
+@contextmanager
+def _naming_recipe(name: str) -> Iterator[None]:
+    """Name the recipe in an error about one of its stages."""
+    try:
+        yield
+    except ConfigurationError as error:
+        if str(error).startswith("stages["):
+            raise ConfigurationError(f"{name}: {error}") from error
+        raise
 
 
 def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path | None, low_memory: bool) -> None:

@@ -25,6 +25,10 @@ EXTRAS = {
     "serve": ("starlette", "uvicorn", "httptools", "py3langid"),
     "ray": ("ray", "fsspec", "filelock"),
 }
+_LESS_MEMORY = {
+    "translate": "translate with fewer --workers or a smaller --batch-size",
+    "train": "train with fewer tokens in a batch",
+}
 INTERRUPTED = 128 + signal.SIGINT  # The exit status that shells report for Ctrl-C.
 COMMANDS: Final = (
     "benchmark",
@@ -113,7 +117,8 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
         extra = _extra_of(error.name, _subcommand(arguments))
         return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[{extra}]'")
     except MemoryError:
-        return _fail("out of memory: translate with fewer workers, or train with fewer tokens in a batch")
+        remedy = _LESS_MEMORY.get(_subcommand(arguments), "give it less at once")
+        return _fail(f"out of memory: close other programs, or {remedy}")
     except OSError as error:
         return _fail(_explain(error))
     except RuntimeError as error:
@@ -145,6 +150,8 @@ def _other_way(arguments: Sequence[str]) -> str:
 
 
 def _explain(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is None and not _current_folder_exists():
+        return "the current folder has been removed: change to another folder"
     path = f"{error.filename}: " if error.filename is not None else ""
     reason = error.strerror or str(error)
     if error.errno in DISK_ERRORS:
@@ -160,6 +167,14 @@ def _explain(error: OSError) -> str:
     if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError):
         reason += ": check the path"
     return f"{path}{reason}"
+
+
+def _current_folder_exists() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _fail(message: str) -> int:
