@@ -9,11 +9,11 @@ from types import MappingProxyType
 
 # Words by which a message says what to do or what is allowed.
 WORDS = """
-    add, align, allowed, ask, at least, at most, check, choose, convert, correct, download, expected, export, fetch,
-    fewer, free, from \\d, give, go with, goes with, in the range, install, it has, known, leave it out, larger
+    add, align, allowed, ask, at least, at most, check, choose, convert, correct, create, download, expected, export,
+    fetch, fewer, free, from \\d, give, go with, goes with, in the range, install, it has, known, leave it out, larger
     than, learn, list, lower, make, missing argument, missing option, must, name, needs?, no such option, not a
-    valid, one of, raise, remove, requires, restore, see, set, smaller, such as, train, translate, try, unexpected,
-    use, write
+    valid, omit, one of, raise, remove, requires, restore, see, set, smaller, such as, train, translate, try,
+    unexpected, use, write
 """
 REMEDIES = re.compile(rf"\b({'|'.join(' '.join(WORDS.split()).split(', '))})\b", re.IGNORECASE)
 

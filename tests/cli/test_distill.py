@@ -111,7 +111,7 @@ def test_an_error_leaves_no_files(
         ([str(run), str(other), "--text", "text.en", *outputs], "its vocabulary is not that of"),
         ([str(run), "--text", "missing", *outputs], "missing: cannot be read"),
         ([".", "--text", "text.en", *outputs], "model.safetensors: no such file"),
-        ([str(run), "--text", "text.en", "-o", "no/out.en", "out.up"], "there is no folder"),
+        ([str(run), "--text", "text.en", "-o", "no/out.en", "out.up"], "does not exist: create it first"),
         ([str(run), "--text", "text.en", "-o", "out.en", "."], ". is a folder"),
         ([str(run), "--text", "text.en", "-o", "text.en", "out.up"], "text.en is read, and would be replaced"),
         ([str(run), "--text", "pipe", *outputs], "pipe is not a regular file, but its text is read more than once"),

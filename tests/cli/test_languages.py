@@ -98,7 +98,7 @@ def test_models_are_compared_in_a_language_that_they_name_by_other_codes(
     assert json.loads(record.read_text(encoding="utf-8"))["target_language"] == "de"
     refused = pocketmt("compare", model, random_model, *arguments, "--target-language", "fra")
     assert refused.returncode == 1
-    assert "the target language is 'fra', but the model is for 'de' alone" in refused.stderr.decode()
+    assert "the target language is 'fra', but this model supports only 'de'" in refused.stderr.decode()
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_a_file_receives_the_same_output_as_stdout(pocketmt: Run, random_model: 
         (["-m", "/dev/null"], "/dev/null"),
         (["-i", "missing.en"], "missing.en: No such file"),
         (["-i", "/"], "Is a directory"),
-        (["-o", "missing/folder/out.de"], "there is no folder missing/folder to write it to: make it first"),
+        (["-o", "missing/folder/out.de"], "folder missing/folder does not exist: create it first"),
         (["-o", "/"], "/ is a folder"),
         (["-w", "99999999999999999999"], "workers is 99999999999999999999, it must be from 1 to 1024"),
     ],

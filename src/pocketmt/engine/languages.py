@@ -129,7 +129,7 @@ class ModelLanguages:
             return found, known.get(found)
         about = f"the {_in_words(name)} is {text!r:.80}"
         if not known:
-            raise EngineError(f"{about}, but the model is for {default!r} alone: leave it out, or choose another model")
+            raise EngineError(f"{about}, but this model supports only {default!r}: omit it, or choose another model")
         raise EngineError(f"{about}, {why_unknown(text, known)}")
 
 

@@ -25,5 +25,5 @@ def sentencepiece_of(path: Path, model: bytes) -> "sentencepiece.SentencePiecePr
     try:
         processor.LoadFromSerializedProto(model)
     except (RuntimeError, TypeError) as error:
-        raise InteropError(f"{path}: not a SentencePiece model ({str(error)[:120]})") from error
+        raise InteropError(f"{path}: not a SentencePiece model: download it again") from error
     return processor

@@ -58,7 +58,7 @@ class Magnitude(Strict, frozen=True, kw_only=True, tag_field="method", tag="magn
 
     def __post_init__(self) -> None:
         if self.to_share < self.from_share:
-            raise ValueError("to_share is less than from_share: weights that are zero stay so")
+            raise ValueError("to_share is less than from_share: zeroed weights stay zero")
 
 
 Pruning = FeedForwardNodes | GroupLasso | Magnitude

@@ -55,7 +55,7 @@ def make_application(catalogue: Catalogue, settings: ServerSettings, report: Cal
                 raise
             except Exception as error:
                 report(_describe(error))
-                return JSONResponse({"error": "the server failed: tell its operator"}, 500)
+                return JSONResponse({"error": "the server failed: contact the operator"}, 500)
 
         return answer
 

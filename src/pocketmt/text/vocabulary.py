@@ -39,7 +39,7 @@ class Vocabulary:
         try:
             self._processor.LoadFromSerializedProto(self.stored.model)
         except (RuntimeError, TypeError) as error:
-            raise DataError(f"not a SentencePiece model: {error}") from error
+            raise DataError("not a SentencePiece model: give a model that SentencePiece has trained") from error
         self._table = None if self.stored.pieces is None else IdTable(self.stored, ids, self._processor)
         if self._table is None:
             self._check_own_ids()

@@ -50,7 +50,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise DataError(f"{path}: not a checkpoint of PocketMT ({error}): remove it to start the run again") from error
+        raise DataError(
+            f"{path}: not a checkpoint of PocketMT, or damaged: remove it to start the run again"
+        ) from error
     return state
 
 

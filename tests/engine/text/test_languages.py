@@ -126,10 +126,10 @@ def test_lengths_do_not_count_the_language(tmp_path: Path) -> None:
         (
             None,
             {"target_language": "fr"},
-            "the target language is 'fr', but the model is for 'de' alone: leave it out, or choose",
+            "the target language is 'fr', but this model supports only 'de': omit it, or choose",
         ),
         (OF_SOURCE, {"target_language": "xx"}, "'xx', which the model does not have; it has deu, fra"),
-        (OF_SOURCE, {"source_language": "cs"}, "the source language is 'cs', but the model is for 'en' alone"),
+        (OF_SOURCE, {"source_language": "cs"}, "the source language is 'cs', but this model supports only 'en'"),
         (OF_TRANSLATION, {"source_language": "de"}, "'de', which the model does not have; it has en, cs"),
         (OF_TRANSLATION, {}, "translates into several languages: give the target language, one of en, cs"),
     ],
