@@ -89,7 +89,7 @@ def test_bytes_and_file_give_the_same_vocabulary(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"not a model", bytes(1000)])
 def test_an_invalid_model_is_refused(data: bytes) -> None:
-    with pytest.raises(DataError, match="not a SentencePiece model"):
+    with pytest.raises(DataError, match=r"^not a SentencePiece model: give a model that SentencePiece has trained$"):
         Vocabulary(data)
 
 

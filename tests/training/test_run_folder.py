@@ -13,7 +13,7 @@ import torch
 
 import pocketmt.training.run as run_module
 from pocketmt.cores import available_cores
-from pocketmt.errors import ConfigurationError, PocketMTError
+from pocketmt.errors import ConfigurationError, DataError, PocketMTError
 from pocketmt.folder_lock import LockedError, locked
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.training.checkpoints import load_checkpoint, load_weights, save_checkpoint, save_weights
@@ -104,6 +104,19 @@ def test_a_folder_with_settings_of_another_program_is_refused_and_its_files_stay
     with pytest.raises(ConfigurationError, match=r"configuration\.json does not hold the settings of a run"):
         train(settings(corpus), run)
     assert [(run / name).read_bytes() for name in files] == [content] * len(files)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"mine", "not a checkpoint of PocketMT, or damaged: remove it to start the run again"), (None, "cannot be read")],
+)
+def test_a_broken_checkpoint_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "checkpoint.pt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=message) as raised:
+        load_checkpoint(path)
+    assert "weights_only" not in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["train.en", "train.up", "dev.en", "dev.up"])

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from pocketmt.atomic_file import atomic_write
-from pocketmt.errors import DataError
+from pocketmt.errors import DataError, unreadable
 
 Weights = dict[str, Tensor]
 _LENGTH_BYTES: Final = 8  # of a safetensors file, before its header
@@ -46,13 +46,14 @@ class _RecordingStream:
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Load a checkpoint without running code from the file; DataError if it is not a checkpoint."""
+    """Load a checkpoint without running code from the file; DataError if it cannot be read or is not a checkpoint."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise DataError(
-            f"{path}: not a checkpoint of PocketMT, or damaged: remove it to start the run again"
-        ) from error
+    except OSError as error:
+        raise DataError(unreadable(path, error)) from error
+    except Exception as error:  # Whose text advises to run code from the file.
+        message = f"{path}: not a checkpoint of PocketMT, or damaged: remove it to start the run again"
+        raise DataError(message) from error
     return state
 
 
