@@ -47,5 +47,5 @@ def test_a_byte_order_mark_is_ignored_and_utf_16_refused(tmp_path: Path) -> None
     path.write_bytes('\ufeffname = "a"\n'.encode())
     assert read_toml(path, Settings) == Settings("a")
     path.write_bytes('name = "a"\n'.encode("utf-16"))
-    with pytest.raises(ConfigurationError, match=r"a\.toml is in UTF-16: save it in UTF-8"):
+    with pytest.raises(ConfigurationError, match=r"a\.toml is in UTF-16: convert it to UTF-8"):
         read_toml(path, Settings)

@@ -31,7 +31,7 @@ def read_toml(path: Path, struct: type[msgspec.Struct]) -> Any:
     except OSError as error:
         raise ConfigurationError(unreadable(path, error)) from error
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ConfigurationError(f"{path} is in UTF-16: save it in UTF-8")
+        raise ConfigurationError(f"{path} is in UTF-16: convert it to UTF-8")
     try:
         document = msgspec.toml.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,7 +1,6 @@
 """Options of `pocketmt translate` about the search for translations, and about what is written of them."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -22,6 +21,7 @@ from pocketmt.cli.options import (
     target_language_option,
 )
 from pocketmt.errors import EngineError
+from pocketmt.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from pocketmt.engine import DetailedHypothesis, TranslationChecks, Translator
@@ -153,7 +153,7 @@ _SEARCH: Final = (
     ),
 )
 # Arguments of Python in errors, and options whose names differ from theirs.
-_ARGUMENT: Final = re.compile(
+_ARGUMENT: Final = lazy_pattern(
     r"(?<![\w'-])(?:target_prefix|suppressed_texts|no_repeat_ngram_size|replace_unknowns|repetition_penalty|repeat_limit"
     r"|max_length|batch_size|beam_size|top_k|top_p|pin_workers|instruction_set)(?![\w'])"
     r"|^(?:temperature|seed|precision|device)\b"
