@@ -60,7 +60,7 @@ def test_options_of_commands_have_their_kind_limits_and_whether_they_are_require
     rows = [line for line in PAGES["commands.md"]().splitlines() if line.startswith("| `--")]
     assert "| `--output, -o PATH` | required | Folder of the run: weights, vocabulary and log. |" in rows
     options = [row.split(" | ")[0].removeprefix("| ") for row in rows]
-    assert "`--repeats NUMBER` (≥ 1)" in options
+    assert "`--workers, -w NUMBER` (≥ 1)" in options
     assert "`--temperature NUMBER` (> 0)" in options
     assert "`--top-p NUMBER` (> 0, ≤ 1)" in options
     assert "`--beam-size, -b NUMBER` (≥ 1, ≤ 256)" in options

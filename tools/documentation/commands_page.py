@@ -79,7 +79,7 @@ def _limits(numbers: click.IntRange | click.FloatRange) -> str:
     """Return the limits of a range as signs; words would make the page much longer."""
     low, high = "> " if numbers.min_open else "≥ ", "< " if numbers.max_open else "≤ "
     limits = ((low, numbers.min), (high, numbers.max))
-    return ", ".join(f"{sign}{limit:g}" for sign, limit in limits if limit is not None)
+    return ", ".join(f"{sign}{limit:.12g}" for sign, limit in limits if limit is not None)
 
 
 def _plain(text: str) -> str:
