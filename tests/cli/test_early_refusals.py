@@ -77,6 +77,18 @@ def test_an_impossible_size_is_refused_before_anything_is_scored(
     assert Path("a.pocketmt").stat().st_size <= 1000 * int(possible.removesuffix("kB"))
 
 
+def test_an_impossible_size_is_refused_before_text_is_translated(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def translate(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("pocketmt.compression.choosing.target.translated_text", translate)
+    Path("text.en").write_text("a red house\n")
+    assert run(["compress", "captions-en-de", "--text", "text.en", "--target-size", "10", "-o", "a.pocketmt"]) == 1
+    assert "a file of 10 bytes is too small for this model" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

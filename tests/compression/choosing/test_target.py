@@ -1,6 +1,7 @@
 """Files keep a target size, also with entropy coding, whose codes may grow in retraining."""
 
 from bisect import bisect_left
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def choices(tiny_run: Path) -> Choices:
     model = read_trained_model(tiny_run)
-    return Choices(model, validation_text(model), lambda done, total: None, entropy_coding=True)
+    return Choices(model, partial(validation_text, model), lambda done, total: None, entropy_coding=True)
 
 
 def test_counted_bytes_are_those_of_the_file(choices: Choices, tiny_run: Path, tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_counted_bytes_are_those_of_the_file(choices: Choices, tiny_run: Path, t
 
 
 def test_entropy_coding_lowers_the_loss_increase_at_equal_size(choices: Choices) -> None:
-    plain = Choices(choices.model, choices.corpus, lambda done, total: None)
+    plain = Choices(choices.model, lambda: choices.corpus, lambda done, total: None)
     increases = [
         [least_loss_increase(each.parts, size).loss_increase for size in range(14_000, 30_000, 1_000)]
         for each in (choices, plain)

@@ -4,6 +4,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -51,7 +52,7 @@ class Choices:
     def __init__(
         self,
         model: TrainedModel,
-        corpus: Corpus,
+        make_corpus: Callable[[], Corpus],
         progress: Progress,
         *,
         entropy_coding: bool = False,
@@ -61,17 +62,19 @@ class Choices:
         """Quantize each part in each way without retraining, and score the network on validation text.
 
         With `entropy_coding`, sizes are those of coded files; `about` is the licence and the description in them.
-        Raises ConfigurationError, before anything is scored, if no file has at most `size` bytes.
+        Raises ConfigurationError, before the corpus is made and anything is scored, if no file has at most `size`
+        bytes.
         """
         self.model = model
         self.entropy_coding = entropy_coding
         self.about = about
-        self.corpus = corpus
-        self.counts = piece_counts(self.corpus, model.architecture)
+        self.counts = piece_counts(None, model.architecture)  # The smallest ways do not need them.
         self.entries: dict[tuple[str, str], Quantize] = {}
         kinds = kinds_of(model.architecture)
         if size is not None and size < (least := self._least_file_size(kinds)):
             raise _too_small(size, least)
+        self.corpus = make_corpus()
+        self.counts = piece_counts(self.corpus, model.architecture)
         candidates = [(kind, *each) for kind in kinds for each in _candidates(kind, entropy_coding)]
         total = len(candidates) + 1
         self.whole = whole = _loss(model, self.corpus, {})
@@ -206,8 +209,8 @@ def choose_recipe(
             f"{folder} holds a compression by another recipe ({begun.name!r} there and {name!r} here): choose another "
             "folder, or remove this one to start again"
         )
-    corpus = validation_text(model) if make_corpus is None else make_corpus()
-    choices = Choices(model, corpus, progress, entropy_coding=target.entropy_coding, size=size, about=about)
+    make_corpus = make_corpus or partial(validation_text, model)
+    choices = Choices(model, make_corpus, progress, entropy_coding=target.entropy_coding, size=size, about=about)
     if size is not None:
         return recipe_of_size(choices, name, size, default_retraining(updates))
     assert increase is not None
