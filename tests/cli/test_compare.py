@@ -239,6 +239,7 @@ def test_lines_without_words_are_a_group(pocketmt: Run, random_model: Path, smal
         (["{model}", "{small}", "-t", "{text}", "-o", "{folder}/no/x.html"], 1, "does not exist: create it first"),
         (["{model}", "{small}", "-t", "{text}", "--json", "{folder}"], 1, "is a folder"),
         (["{model}", "{small}", "-t", "{text}", "--lines", "0"], 2, "--lines"),
+        (["{model}", "{model}", "-t", "{folder}/missing"], 1, "is compared with itself: every difference is zero"),
         (["{model}", "{small}", "-t", "{text}", "--beam-size", "0"], 2, "--beam-size"),
     ],
 )
