@@ -151,7 +151,8 @@ def compress(
 
     With --target-size or --tolerated-loss, schemes and bits are chosen by the rise of the validation loss when each
     part of the model is quantized. The model is then retrained on its text to reproduce its earlier output.
-    With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Use this for recipes whose result no model file can hold. Requires pip install 'pocketmt[train]'.
+    With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Use this for
+    recipes whose result no model file can hold. Requires pip install 'pocketmt[train]'.
 
     An interrupted compression resumes when called again with the same arguments and text. A finished one continues if
     the last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate. Files and

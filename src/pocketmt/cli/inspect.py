@@ -11,7 +11,8 @@ from pocketmt.cli.options import json_option
 def inspect(model: str, as_json: bool) -> None:
     """Show languages, unit, licence, recipe, training, scores, each matrix, and the size by part compared with fp32.
 
-    MODEL is a model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. It is checked as in `pocketmt translate`.
+    MODEL is a model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. It is
+    checked as in `pocketmt translate`.
 
     \b
     Examples:

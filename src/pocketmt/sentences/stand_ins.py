@@ -11,8 +11,7 @@ from pocketmt.sentences.numbers import NumberFormats, rewritten_in
 from pocketmt.sentences.protected import Part, apart, replaceable_parts
 
 # In the order of the first try, and of the second. Models exchange a person and a place, as in "in Tom with Boston". So
-# places are tried first after prepositions of place, and after "to" and "from" where somebody moves: "give it to ..." is
-# about a person.
+# places are tried first after prepositions of place, and after "to" and "from" where somebody moves.
 _NAMES: Final = (("Tom", "Anna", "Max", "Boston"), ("Anna", "Tom", "Boston", "Max"))
 _PLACES: Final = (("Boston", "Paris", "Tom", "Anna"), ("Paris", "Boston", "Max", "Tom"))
 _BEFORE_PLACE: Final = lazy_pattern(
@@ -23,7 +22,8 @@ _TO_OR_FROM: Final = lazy_pattern(r"(?<!\w)(?i:to|from) (?:[Tt]he )?$")
 _MOVE: Final = lazy_pattern(
     r"(?<!\w)(?i:\w+igrat\w+|arriv\w+|been|bus|c[ao]m(?:e|es|ing)|dr[io]v\w+|far|fl[eiy]\w*|go|goes|going|gone|miles?"
     r"|mov\w+|planes?|return\w*|roads?|tickets?|trains?|travel\w*|trips?|visits?|walk\w*|way|welcome|went"
-    r"|(?:get|gets|getting|got) to|(?:am|are|be|is|m|re|s|was|were)(?: not| you)? from)(?!\w)(?! (?:to|and) (?!the )\w+ )"
+    r"|(?:get|gets|getting|got) to|(?:am|are|be|is|m|re|s|was|were)(?: not| you)? from)"
+    r"(?!\w)(?! (?:to|and) (?!the )\w+ )"
 )
 _LONGEST_BEFORE_PLACE: Final = 12  # characters
 _LONGEST_BEFORE_TO: Final = 60  # characters
