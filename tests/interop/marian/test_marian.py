@@ -15,6 +15,7 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.formats import FORMATS, read_foreign
+from pocketmt.model_file import TransformerArchitecture
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.interop.models import marian_architecture, marian_vocabularies, random_model, same
 from tests.interop.toy_text import pieces_of
@@ -24,6 +25,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "student": {"decoder_autoregression": "ssru", "tied_decoder_layers": True},
     "swish": {"activation": "swish", "output_bias": False},
     "gelu": {"activation": "gelu"},
+    "gelu of 1.12.0": {"activation": "gelu_sigmoid"},
     "pre-norm": {"norm": "pre", "embedding_norm": True},
     "pre-norm, SSRU": {"norm": "pre", "decoder_autoregression": "ssru"},
     "uneven": {"encoder_feed_forward": (24, 24), "decoder_feed_forward": (12, 12, 12)},
@@ -108,6 +110,26 @@ def test_configurations_of_other_networks_are_refused(tmp_path: Path, keys: dict
     change(folder, {}, **keys)
     with pytest.raises(InteropError, match=message):
         read_foreign(folder)
+
+
+@pytest.mark.parametrize(
+    ("version", "activation"),
+    [
+        ("v1.9.0 ba94c5b9 2020-05-17 10:42:17 +0100", "gelu_sigmoid"),
+        ("v1.12.0 65bf82ff 2023-02-21 09:56:29 -0800", "gelu_sigmoid"),
+        ("v1.12.1", "gelu"),
+        ("v1.13.0", "gelu"),
+        (None, "gelu_sigmoid"),
+    ],
+)
+def test_gelu_is_that_of_the_version_that_wrote_the_model(tmp_path: Path, version: str | None, activation: str) -> None:
+    average: dict[str, Any] = {"decoder_autoregression": "average_attention", "average_attention_dimension": 24}
+    folder = write(model_of(activation="gelu", average_attention_activation="gelu", **average), tmp_path / "model")
+    change(folder, {}, version=version)
+    found = read_foreign(folder)
+    assert isinstance(found.architecture, TransformerArchitecture)
+    assert found.architecture.activation == found.architecture.average_attention_activation == activation
+    assert any("names no version of Marian" in note for note in found.notes) == (version is None)
 
 
 def test_tied_layers_of_any_pattern_are_written_one_by_one(tmp_path: Path) -> None:
@@ -267,7 +289,15 @@ def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
         ({"first_decoder_input": "eos"}, "first_decoder_input is 'eos'"),
         ({"normalization_epsilon": 1e-5}, "normalization_epsilon is 1e-05"),
         ({"positions": "interleaved"}, "positions is 'interleaved'"),
-        ({"activation": "gelu_sigmoid"}, "activation is 'gelu_sigmoid'"),
+        ({"activation": "gelu_tanh"}, "activation is 'gelu_tanh'"),
+        (
+            {
+                "activation": "gelu_sigmoid",
+                "decoder_autoregression": "average_attention",
+                "average_attention_activation": "gelu",
+            },
+            "average_attention_activation is 'gelu'",
+        ),
     ],
 )
 def test_what_marian_lacks_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

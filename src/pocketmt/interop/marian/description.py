@@ -1,5 +1,6 @@
 """The network that a Marian configuration describes: every key is read, known to change nothing, or refused by name."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,10 +11,13 @@ from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.architecture.base import MAXIMUM_LAYERS
 
 NORMALIZATION_EPSILON: Final = 1e-6
-# As Marian 1.12 computes them.
+# As Marian computes them after version 1.12.0; its changelog says that GELU is exact since then.
 ACTIVATIONS: Final = {"relu": "relu", "swish": "swish", "gelu": "gelu"}
-# As Marian 1.9 does, which bergamot contains.
+# As it does up to that version; bergamot contains 1.9.
 OLD_ACTIVATIONS: Final = ACTIVATIONS | {"gelu": "gelu_sigmoid"}
+_LAST_OLD: Final = (1, 12, 0)
+_VERSION: Final = re.compile(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?!\d)")
+_ACTIVATION_KEYS: Final = ("transformer-ffn-activation", "transformer-aan-activation")
 # Keys about training, or about what the network does not have (cells of recurrent networks, type embeddings).
 _WITHOUT_EFFECT: Final = {
     *("version", "model", "dec-cell-base-depth", "dec-cell-high-depth", "dim-rnn", "enc-cell", "enc-cell-depth"),
@@ -64,8 +68,21 @@ class MarianNetwork:
     notes: tuple[str, ...] = ()
 
 
+def activations_of(configuration: Mapping[str, Value]) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return Marian's names of activations -> ours, as the version that wrote a configuration has them, and notes."""
+    found = _VERSION.match(str(configuration.get("version")))
+    if found is not None and tuple(map(int, found.groups())) > _LAST_OLD:
+        return ACTIVATIONS, ()
+    if found is None and "gelu" in [configuration.get(key) for key in _ACTIVATION_KEYS]:
+        return OLD_ACTIVATIONS, (
+            "the configuration names no version of Marian: gelu is read as x * sigmoid(1.702 x), as Marian computes it "
+            "up to 1.12.0",
+        )
+    return OLD_ACTIVATIONS, ()
+
+
 def describe(
-    configuration: Mapping[str, Value], vocabulary: VocabularyFacts, activations: Mapping[str, str] = ACTIVATIONS
+    configuration: Mapping[str, Value], vocabulary: VocabularyFacts, activations: Mapping[str, str]
 ) -> MarianNetwork:
     """Return the network of a configuration.
 

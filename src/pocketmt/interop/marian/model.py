@@ -7,7 +7,7 @@ from typing import Final
 from pocketmt.errors import ConfigurationError, InteropError
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, of_vector, stacked, transposed
-from pocketmt.interop.marian.description import MarianNetwork, describe
+from pocketmt.interop.marian.description import MarianNetwork, activations_of, describe
 from pocketmt.interop.marian.files import find_files, named_files
 from pocketmt.interop.marian.model_yml import read_model_yml
 from pocketmt.interop.marian.names import Place, place
@@ -29,7 +29,9 @@ def read_model(path: Path) -> ForeignModel:
     settings = named_files(files.weights.parent)
     notes = *notes_on_settings(files.weights.parent, settings), *note_on_shortlist(settings)
     try:
-        network = describe(read_model_yml(content), facts)
+        configuration = read_model_yml(content)
+        activations, notes_on_version = activations_of(configuration)
+        network = describe(configuration, facts, activations)
         return ForeignModel(
             architecture=network.architecture,
             tensors=network_tensors(tensors, network),
@@ -39,7 +41,7 @@ def read_model(path: Path) -> ForeignModel:
                 language_pieces=opus_languages(vocabularies.source.pieces or ()),
                 training={"imported_from": "Marian"},
             ),
-            notes=(*network.notes, *notes),
+            notes=(*network.notes, *notes_on_version, *notes),
         )
     except (ConfigurationError, InteropError) as error:
         raise InteropError(f"{files.weights}: {error}") from error

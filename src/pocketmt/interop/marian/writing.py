@@ -15,7 +15,12 @@ from pocketmt.interop.field_values import check_equal_layers, check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, as_float32, rows_of, transposed
 from pocketmt.interop.left_out import notes_of_left_out
-from pocketmt.interop.marian.description import ACTIVATIONS, NORMALIZATION_EPSILON, MarianNetwork
+from pocketmt.interop.marian.description import (
+    ACTIVATIONS,
+    NORMALIZATION_EPSILON,
+    OLD_ACTIVATIONS,
+    MarianNetwork,
+)
 from pocketmt.interop.marian.names import Form, place
 from pocketmt.interop.marian.npz_file import CONFIGURATION
 from pocketmt.interop.marian.vocabularies import never_generated
@@ -24,7 +29,8 @@ from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.vocabulary import Vocabulary
 
 WEIGHTS: Final = "model.npz"
-_NAMES: Final = {ours: marian for marian, ours in ACTIVATIONS.items()}
+# Versions whose activations a network may have; the newer one is that which exports were compared with.
+_OLD_VERSION, _NEW_VERSION = "v1.12.0", "v1.12.42"
 _AUTOREGRESSION: Final = {
     "self_attention": "self-attention",
     "ssru": "rnn",
@@ -47,6 +53,8 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
         archive.writestr(f"{CONFIGURATION}.npy", buffer.getvalue())
     settings = {"relative-paths": True, "models": [WEIGHTS], "vocabs": vocabularies, "beam-size": 4, "normalize": 1.0}
     (folder / "decoder.yml").write_text(_yaml(settings), encoding="utf-8")
+    if _version_of(architecture)[0] == _OLD_VERSION:
+        notes += ("gelu is that of Marian up to 1.12.0, x * sigmoid(1.702 x); newer versions compute another one",)
     return notes
 
 
@@ -63,7 +71,7 @@ def checked_architecture(architecture: Architecture) -> TransformerArchitecture:
         "attention_bias": (True,),
         "append_source_eos": (True,),
         "attention_dimension": (architecture.model_dimension,),
-        "activation": tuple(_NAMES),
+        "activation": tuple(_version_of(architecture)[1]),
         "encoder_heads": ((),),
         "decoder_heads": ((),),
         "decoder_cross_heads": ((),),
@@ -71,6 +79,13 @@ def checked_architecture(architecture: Architecture) -> TransformerArchitecture:
     check_fields(architecture, only, "Marian")
     check_equal_layers(architecture, "Marian's")
     return architecture
+
+
+def _version_of(architecture: TransformerArchitecture) -> tuple[str, dict[str, str]]:
+    """Return a version of Marian, and our names of its activations -> its own."""
+    used = architecture.activation, architecture.average_attention_activation
+    version, names = (_OLD_VERSION, OLD_ACTIVATIONS) if "gelu_sigmoid" in used else (_NEW_VERSION, ACTIVATIONS)
+    return version, {ours: marian for marian, ours in names.items()}
 
 
 def _tensors(model: ForeignModel, network: MarianNetwork) -> Iterator[tuple[str, ForeignTensor]]:
@@ -103,8 +118,9 @@ def configuration_text(architecture: TransformerArchitecture) -> str:
     kind = architecture.decoder_autoregression
     shared = architecture.embeddings == "shared"
     tied = architecture.output_projection == "tied"
+    version, activations = _version_of(architecture)
     values: dict[str, Any] = {
-        "version": "v1.12.0",
+        "version": version,
         "type": "transformer",
         "dim-vocabs": [architecture.source_size, architecture.vocabulary_size],
         "dim-emb": architecture.model_dimension,
@@ -125,7 +141,7 @@ def configuration_text(architecture: TransformerArchitecture) -> str:
         "transformer-decoder-dim-ffn": (*architecture.decoder_feed_forward, nodes)[0],
         "transformer-ffn-depth": 2,
         "transformer-decoder-ffn-depth": 2,
-        "transformer-ffn-activation": _NAMES[architecture.activation],
+        "transformer-ffn-activation": activations[architecture.activation],
         "transformer-decoder-autoreg": _AUTOREGRESSION[kind],
         "transformer-no-projection": False,
         "transformer-preprocess": "n" if pre else "",
@@ -141,12 +157,13 @@ def configuration_text(architecture: TransformerArchitecture) -> str:
 
 def _average_attention(architecture: TransformerArchitecture) -> dict[str, Any]:
     nodes, activation = architecture.average_attention_dimension, architecture.average_attention_activation
-    if activation not in _NAMES:
-        raise InteropError(f"average_attention_activation is {activation!r}, Marian only has {list(_NAMES)}")
+    names = _version_of(architecture)[1]
+    if activation not in names:
+        raise InteropError(f"average_attention_activation is {activation!r}, Marian only has {list(names)}")
     return {
         "transformer-aan-depth": 2 if nodes else 1,
         "transformer-dim-aan": nodes or 2048,
-        "transformer-aan-activation": _NAMES[activation],
+        "transformer-aan-activation": names[activation],
         "transformer-aan-nogate": not architecture.average_attention_gate,
     }
 
