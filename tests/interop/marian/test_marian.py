@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ctranslate2.converters import MarianConverter  # type: ignore[import-untyped]
 
 from pocketmt.errors import InteropError
 from pocketmt.interop.exporting import write_folder
@@ -187,6 +188,17 @@ def test_tables_of_ids_are_found_without_a_file_that_names_them(tmp_path: Path, 
     (folder / "other.vocab.yml").write_text("</s>: 0")
     with pytest.raises(InteropError, match=r"other\.vocab\.yml.*: add a decoder\.yml whose `vocabs` names those"):
         read_foreign(folder)
+
+
+def test_ctranslate2_converts_what_is_written(tmp_path: Path) -> None:
+    stored = marian_vocabularies().source
+    vocabularies = StoredVocabularies(StoredVocabulary(stored.model, tuple(pieces_of(stored.model)), "none"))
+    model = random_model(marian_architecture(vocabularies), vocabularies)
+    folder = write(model, tmp_path / "model")
+    MarianConverter(str(folder / "model.npz"), [str(folder / "vocab.yml")] * 2).convert(str(tmp_path / "converted"))
+    (tmp_path / "converted" / "sentencepiece.model").write_bytes(stored.model)
+    found = read_foreign(tmp_path / "converted")
+    assert all(np.array_equal(tensor.read(), model.tensors[name].read()) for name, tensor in found.tensors.items())
 
 
 def test_notes_say_the_settings_of_the_search(tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def configuration_text(architecture: TransformerArchitecture) -> str:
         "transformer-decoder-ffn-depth": 2,
         "transformer-ffn-activation": activations[architecture.activation],
         "transformer-decoder-autoreg": _AUTOREGRESSION[kind],
+        "transformer-guided-alignment-layer": "last",
         "transformer-no-projection": False,
         "transformer-preprocess": "n" if pre else "",
         "transformer-postprocess": "da" if pre else "dan",
