@@ -1,5 +1,6 @@
 """A model of bergamot becomes a model file and bergamot's again, bit for bit, and computes with the same codes."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -168,6 +169,30 @@ def test_what_bergamot_rounds_is_said(student: ForeignModel, tmp_path: Path) -> 
     notes = " ".join(write_model(replace(student, activation_scales=None), tmp_path))
     assert "matrices are rounded to 8 bits" in notes and "int8shiftAll" in notes
     assert "int8shiftAll\n" in (tmp_path / "config.yml").read_text()
+
+
+def changed_settings(folder: Path, **keys: str) -> None:
+    """Change keys of the settings in a model, without the reader's checks."""
+    items = read_container(folder / "model.bin")
+    text = bytes(items.pop(MODEL_YML).data).decode()
+    for key, value in keys.items():
+        name = key.replace("_", "-")
+        text, found = re.subn(f"(?m)^{name}: .*$", f"{name}: {value}", text)
+        assert found == 1
+    kept = [replace(item, data=bytes(item.data)) for item in items.values()]
+    with (folder / "model.bin").open("wb") as file:
+        write_container(file, [*kept, settings_item(text.encode())])
+
+
+def test_pre_norm_is_refused_both_ways(student: ForeignModel, tmp_path: Path) -> None:
+    with pytest.raises(InteropError, match=r"norm is 'pre', where bergamot normalizes .* queries, but not"):
+        write_model(random_student(1, norm="pre"), tmp_path)
+    write_model(student, tmp_path)
+    changed_settings(
+        tmp_path, transformer_preprocess="n", transformer_postprocess="da", transformer_postprocess_top="n"
+    )
+    with pytest.raises(InteropError, match=r"norms before the layers, where bergamot normalizes .* queries, but not"):
+        read_model(tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(3))

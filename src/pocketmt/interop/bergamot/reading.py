@@ -26,6 +26,7 @@ from pocketmt.model_file.shortlist_encoding import listed_sides
 
 MULTIPLIER: Final = "_QuantMultA"  # after the name of a matrix: the multiplier of its inputs
 NAMELESS: Final = "none" + MULTIPLIER  # that of the output matrix, which has no name once rows of it were chosen
+PRE_NORM: Final = "bergamot normalizes the inputs of self-attention's queries, but not those of its keys and values"
 PER_BATCH: Final = "bergamot makes a shortlist for a batch and fills it up to a multiple of 8, PocketMT for a sentence"
 
 
@@ -49,6 +50,8 @@ def _read(files: BergamotFiles) -> ForeignModel:
     items = _Items(read_container(files.model))
     vocabularies, facts = read_vocabularies(files.marian)
     network = describe(read_model_yml(items.settings()), facts, OLD_ACTIVATIONS)
+    if network.architecture.pre_norm:
+        raise InteropError(f"its settings have norms before the layers, where {PRE_NORM}: PocketMT has no such network")
     shapes = network.architecture.parameter_shapes()
     tensors = {name: items.tensor(place(name, network), shape) for name, shape in shapes.items()}
     coded = [name for name, tensor in tensors.items() if isinstance(tensor, CodesTensor)]

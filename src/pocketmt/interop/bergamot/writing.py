@@ -12,7 +12,7 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.bergamot.container import Item, coded_item, float_item, settings_item, write_container
 from pocketmt.interop.bergamot.folder import METADATA
 from pocketmt.interop.bergamot.lex_file import lex_file
-from pocketmt.interop.bergamot.reading import MULTIPLIER, NAMELESS, PER_BATCH, output_matrix
+from pocketmt.interop.bergamot.reading import MULTIPLIER, NAMELESS, PER_BATCH, PRE_NORM, output_matrix
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, Tensor
 from pocketmt.interop.left_out import Part, notes_of_left_out
@@ -60,6 +60,8 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
 
 
 def _check(architecture: TransformerArchitecture) -> None:
+    if architecture.pre_norm:
+        raise InteropError(f"norm is 'pre', where {PRE_NORM}: it would compute another network")
     if architecture.output_projection != "tied":
         raise InteropError("bergamot: PocketMT does not write a model whose output_projection is 'untied'")
     widths = {
