@@ -1,7 +1,9 @@
 """A model of bergamot becomes a model file and bergamot's again, bit for bit, and computes with the same codes."""
 
 import re
+import struct
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +24,10 @@ from pocketmt.interop.marian.names import place
 from pocketmt.interop.marian.settings import MODEL_YML
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import TransformerArchitecture
-from pocketmt.model_file.shortlist_encoding import Shortlist
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.packing.foreign import foreign_model_of
 from pocketmt.packing.reference.network import load_reference
+from pocketmt.text.stored_vocabulary import StoredVocabularies
 from tests.engine.reference import reference_logits
 from tests.interop.bergamot.conftest import loaded
 from tests.interop.bergamot.saturating import Student
@@ -149,6 +152,37 @@ def test_files_that_are_named_are_not_left_out(
             read_model(tmp_path)
     else:
         assert read_model(tmp_path).shortlist is None
+
+
+def test_bergamot_may_end_every_translation(tmp_path: Path) -> None:
+    sides = {"embeddings": "separate", "vocabularies": "separate", "source_eos_id": 0, "source_unk_id": 1}
+    plain = random_student(1, eos_id=2, unk_id=0, **sides)
+    eos, source = plain.architecture.eos_id, plain.vocabularies.source
+    target = replace(source, model=vocabulary(eos_id=2, unk_id=0))
+    shortlist = Shortlist(range(4, 12), [[] for _ in range(PIECES)], listed_sides(plain.architecture))
+    write_model(replace(plain, vocabularies=StoredVocabularies(source, target), shortlist=shortlist), tmp_path)
+    content = (tmp_path / "lex.bin").read_bytes()
+    _, _, first, _, offsets, count = struct.unpack_from("<6Q", content)
+    places = struct.unpack_from(f"<{offsets}Q", content, 48)
+    listed = struct.unpack_from(f"<{count}I", content, 48 + 8 * offsets)
+    assert offsets == PIECES + 1
+    for start, stop in pairwise(places):
+        assert eos < first or eos in listed[start:stop]
+
+
+def test_a_shortlist_without_frequent_pieces_is_read(student: ForeignModel, tmp_path: Path) -> None:
+    write_model(replace(student, shortlist=LIST), tmp_path)
+    path = tmp_path / "lex.bin"
+    content = bytearray(path.read_bytes())
+    struct.pack_into("<Q", content, 16, 0)
+    path.write_bytes(content)
+    found = read_model(tmp_path).shortlist
+    assert found is not None and list(found.frequent) == [student.architecture.eos_id]
+    assert [list(ids) for ids in found.targets[8:]] == [list(ids) for ids in LIST.targets[8:]]
+    struct.pack_into("<Q", content, 16, PIECES + 1)
+    path.write_bytes(content)
+    with pytest.raises(InteropError, match="names pieces that the vocabulary, of 200, does not have"):
+        read_model(tmp_path)
 
 
 def test_vocabularies_are_those_of_the_settings(student: ForeignModel, tmp_path: Path) -> None:

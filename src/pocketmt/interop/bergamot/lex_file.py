@@ -44,15 +44,17 @@ def read_lex_file(path: Path, sides: ListedSides, shared: bool) -> Shortlist:
             "shortlist of another model"
         )
     size = sides.target_size
-    if not 1 <= frequent <= size or (len(ids) and int(ids.max()) >= size):
+    if frequent > size or (len(ids) and int(ids.max()) >= size):
         raise InteropError(f"{path}: names pieces that the vocabulary, of {size}, does not have")
+    # A shortlist has at least one; special pieces are in every list anyway.
+    everywhere = range(frequent) if frequent else sides.special[:1]
     targets: list[list[int]] = [[] for _ in range(sides.source_size)]
     for piece in range(len(offsets) - 1):
         targets[piece] = np.unique(ids[offsets[piece] : offsets[piece + 1]]).tolist()
     if shared:
         targets = [sorted({*found, piece}) for piece, found in enumerate(targets)]
     try:
-        return Shortlist(range(frequent), [[id for id in found if id >= frequent] for found in targets], sides)
+        return Shortlist(everywhere, [[id for id in found if id not in everywhere] for found in targets], sides)
     except ConfigurationError as error:
         raise InteropError(f"{path}: {error}") from error
 
@@ -78,15 +80,16 @@ def _parts(path: Path, content: bytes) -> tuple[int, NDArray[np.uint64], NDArray
     return frequent, offsets, ids
 
 
-def lex_file(shortlist: Shortlist, shared: bool) -> bytes:
+def lex_file(shortlist: Shortlist, eos: int, shared: bool) -> bytes:
     """Return a shortlist as bytes of the file.
 
-    Bergamot's frequent pieces are those of the lowest ids, so that others are targets of every piece here.
+    Bergamot's frequent pieces are those of the lowest ids, so that others are targets of every piece here. `eos` ends
+    translations: PocketMT adds it to every list, bergamot does not.
     """
-    frequent = set(shortlist.frequent)
+    frequent = {*shortlist.frequent, eos}
     lowest = next((id for id in range(shortlist.sides.target_size) if id not in frequent), len(frequent))
     first = max(1, lowest)
-    others = [id for id in shortlist.frequent if id >= first]
+    others = [id for id in frequent if id >= first]
     lists = []
     for piece, targets in enumerate(shortlist.targets):
         kept = {id for id in (*targets, *others) if id >= first and not (shared and id == piece)}

@@ -49,7 +49,8 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
         write_container(file, items)
     vocabularies = _write_vocabularies(model.vocabularies, folder)
     if model.shortlist is not None:
-        (folder / SHORTLIST).write_bytes(lex_file(model.shortlist, shared=model.vocabularies.target is None))
+        shared = model.vocabularies.target is None
+        (folder / SHORTLIST).write_bytes(lex_file(model.shortlist, architecture.eos_id, shared))
         notes.append(PER_BATCH)
     _write_descriptions(model, settings, vocabularies, folder)
     if writer.rounded:
