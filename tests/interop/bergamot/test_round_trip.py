@@ -1,5 +1,6 @@
 """A model of bergamot becomes a model file and bergamot's again, bit for bit, and computes with the same codes."""
 
+import json
 import re
 import struct
 from dataclasses import replace
@@ -183,6 +184,89 @@ def test_a_shortlist_without_frequent_pieces_is_read(student: ForeignModel, tmp_
     path.write_bytes(content)
     with pytest.raises(InteropError, match="names pieces that the vocabulary, of 200, does not have"):
         read_model(tmp_path)
+
+
+@pytest.mark.parametrize("change", ["", "shortlist: false\n"])
+def test_a_shortlist_that_the_settings_do_not_name_is_not_used(
+    student: ForeignModel, tmp_path: Path, change: str
+) -> None:
+    write_model(replace(student, shortlist=LIST), tmp_path)
+    assert read_model(tmp_path).shortlist == LIST
+    path = tmp_path / "config.yml"
+    text = path.read_text()
+    path.write_text(text.replace("shortlist:\n  - lex.bin\n  - false\n", change))
+    assert path.read_text() != text
+    assert read_model(tmp_path).shortlist is None
+    path.unlink()
+    assert read_model(tmp_path).shortlist == LIST
+    (tmp_path / "lex.bin").rename(tmp_path / "lex.bin.old")
+    assert read_model(tmp_path).shortlist is None
+
+
+def test_the_model_is_that_of_the_settings(student: ForeignModel, tmp_path: Path) -> None:
+    write_model(student, tmp_path)
+    (tmp_path / "other.bin").write_bytes((tmp_path / "model.bin").read_bytes())
+    assert read_model(tmp_path).metadata == student.metadata
+    path = tmp_path / "config.yml"
+    path.write_text(path.read_text().replace("- model.bin", "- third.bin"))
+    with pytest.raises(InteropError, match=r"no such file 'third\.bin', which models of the model's settings names"):
+        read_model(tmp_path)
+    path.unlink()
+    with pytest.raises(InteropError, match=r"has several models, model\.bin, other\.bin"):
+        read_model(tmp_path)
+
+
+def test_files_of_the_system_are_not_read(student: ForeignModel, tmp_path: Path) -> None:
+    write_model(student, tmp_path)
+    (tmp_path / "config.yml").unlink()
+    for name in ("model.bin", "vocab.spm"):
+        (tmp_path / f"._{name}").write_bytes((tmp_path / name).read_bytes())
+    assert read_model(tmp_path).vocabularies == student.vocabularies
+
+
+@pytest.mark.parametrize(("codes", "found"), [(("en", "zh_Hant"), ("en", "zh_Hant")), (("english", 5), ("", ""))])
+def test_languages_of_the_metadata_are_codes(
+    student: ForeignModel, tmp_path: Path, codes: tuple[object, object], found: tuple[str, str]
+) -> None:
+    write_model(student, tmp_path)
+    (tmp_path / "metadata.json").write_text(json.dumps({"sourceLanguage": codes[0], "targetLanguage": codes[1]}))
+    metadata = read_model(tmp_path).metadata
+    assert (metadata.source_language, metadata.target_language) == found
+
+
+def test_an_output_matrix_of_codes_that_is_not_tied_is_refused(student: ForeignModel, tmp_path: Path) -> None:
+    write_model(student, tmp_path)
+    items = {
+        name: replace(item, data=bytes(item.data)) for name, item in read_container(tmp_path / "model.bin").items()
+    }
+    text = bytes(items.pop(MODEL_YML).data).decode()
+    text = text.replace("tied-embeddings-all: true", "tied-embeddings-all: false")
+    text = text.replace("tied-embeddings-src: false", "tied-embeddings-src: true")
+    items["decoder_ff_logit_out_Wt"] = replace(items["Wemb"], name="decoder_ff_logit_out_Wt")
+    with (tmp_path / "model.bin").open("wb") as file:
+        write_container(file, [*items.values(), settings_item(text.encode())])
+    with pytest.raises(InteropError, match=r"model\.bin: its output matrix has 8 bits and is not tied"):
+        read_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("precision", "scales", "noted"),
+    [
+        ("int8shiftAlphaAll", True, False),
+        ("int8shiftAlpha", True, False),
+        ("int8shiftAll", True, True),
+        ("float32", True, True),
+        ("int8shiftAll", False, False),
+        ("int8shiftAlphaAll", False, True),
+    ],
+)
+def test_another_precision_than_that_of_the_file_is_noted(
+    student: ForeignModel, tmp_path: Path, precision: str, scales: bool, noted: bool
+) -> None:
+    write_model(student if scales else replace(student, activation_scales=None), tmp_path)
+    path = tmp_path / "config.yml"
+    path.write_text(re.sub("gemm-precision: .*", f"gemm-precision: {precision}", path.read_text()))
+    assert any(note.startswith("gemm-precision is") for note in read_model(tmp_path).notes) == noted
 
 
 def test_vocabularies_are_those_of_the_settings(student: ForeignModel, tmp_path: Path) -> None:

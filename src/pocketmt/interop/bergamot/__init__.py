@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def _recognizes(path: Path) -> bool:
-    files = [path] if path.is_file() else sorted(path.glob("*.bin")) if path.is_dir() else []
+    files = [path] if path.is_file() else sorted(path.glob("[!.]*.bin")) if path.is_dir() else []
     if not (named := [file for file in files if file.suffix == ".bin"]):
         return False
     from pocketmt.interop.bergamot.container import is_container  # NumPy, which the runtime lacks

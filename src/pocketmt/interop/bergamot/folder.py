@@ -5,13 +5,14 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
-from pocketmt.errors import InteropError, unreadable
+from pocketmt.errors import ConfigurationError, InteropError, unreadable
 from pocketmt.interop.bergamot.container import is_container
 from pocketmt.interop.bergamot.lex_file import is_lex_file
 from pocketmt.interop.hugging_face.json_file import read_json
 from pocketmt.interop.marian.files import MarianFiles, named_files, named_paths
 from pocketmt.interop.marian.model_yml import Value
 from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.text.languages import check_language
 
 METADATA: Final = "metadata.json"
 _SIDES: Final = (("src", "source"), ("trg", "target"))
@@ -39,19 +40,21 @@ class BergamotFiles:
         return MarianFiles(self.model, self.vocabularies, None)
 
     def described(self) -> ModelMetadata:
-        """Return what the metadata of a Firefox model say."""
+        """Return what the metadata of a Firefox model say, without languages that are no codes.
+
+        Raises InteropError if the file is damaged.
+        """
         if self.metadata is None:
             return ModelMetadata()
         found: dict[str, Any] = read_json(self.metadata)
-        source, target = (found.get(f"{side}Language") for side in ("source", "target"))
-        return ModelMetadata(
-            source_language=source if isinstance(source, str) else "",
-            target_language=target if isinstance(target, str) else "",
-        )
+        codes = [_code(found.get(f"{side}Language")) for side in ("source", "target")]
+        return ModelMetadata(source_language=codes[0], target_language=codes[1])
 
 
 def find_files(path: Path) -> BergamotFiles:
-    """Return the files of a model; `config.yml` names its shortlist and vocabularies, if it is there.
+    """Return the files of a model: those that `config.yml` names, or, without it, those that the folder has.
+
+    A shortlist that `config.yml` does not name is not used, as in bergamot.
 
     Args:
         path: its folder, or its `.bin` file, where the folder has several.
@@ -60,17 +63,21 @@ def find_files(path: Path) -> BergamotFiles:
     """
     folder = path.parent if path.is_file() else path
     try:
-        files = sorted(each for each in folder.iterdir() if each.is_file())
+        # Files whose names begin with a dot are of the system, such as those that macOS adds to archives.
+        files = sorted(each for each in folder.iterdir() if each.is_file() and not each.name.startswith("."))
     except OSError as error:
         raise InteropError(unreadable(folder, error)) from error
     named = named_files(folder)
-    shortlists = named_paths(folder, _path_of(named.get("shortlist")), "shortlist") or [
+    binary = [each for each in files if each.suffix == ".bin"]
+    if named:
+        shortlists = named_paths(folder, _path_of(named.get("shortlist")), "shortlist")
+    else:
         # By name, too: a damaged one must not be left out.
-        each
-        for each in files
-        if is_lex_file(each) or (fnmatch(each.name, "lex*.bin") and not is_container(each))
-    ]
-    models = [path] if path.is_file() else [each for each in files if each.suffix == ".bin" and is_container(each)]
+        shortlists = [
+            each for each in binary if is_lex_file(each) or (fnmatch(each.name, "lex*.bin") and not is_container(each))
+        ]
+    models = [path] if path.is_file() else named_paths(folder, named.get("models"), "models")
+    models = models or [each for each in binary if is_container(each)]
     for kind, found in (("models", models), ("shortlists", shortlists)):
         if len(found) > 1:
             names = ", ".join(each.name for each in found)
@@ -86,6 +93,14 @@ def find_files(path: Path) -> BergamotFiles:
         ),
         metadata if metadata.is_file() else None,
     )
+
+
+def _code(language: object) -> str:
+    try:
+        check_language(str(language))
+    except ConfigurationError:
+        return ""
+    return str(language)
 
 
 def _path_of(shortlist: Value) -> Value:

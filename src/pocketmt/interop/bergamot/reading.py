@@ -16,7 +16,7 @@ from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor, stacked
 from pocketmt.interop.marian.description import OLD_ACTIVATIONS, MarianNetwork, describe
 from pocketmt.interop.marian.files import named_files
-from pocketmt.interop.marian.model_yml import read_model_yml
+from pocketmt.interop.marian.model_yml import Value, read_model_yml
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.search_settings import notes_on_settings
 from pocketmt.interop.marian.settings import MODEL_YML
@@ -26,6 +26,7 @@ from pocketmt.model_file.shortlist_encoding import listed_sides
 
 MULTIPLIER: Final = "_QuantMultA"  # after the name of a matrix: the multiplier of its inputs
 NAMELESS: Final = "none" + MULTIPLIER  # that of the output matrix, which has no name once rows of it were chosen
+_STATIC: Final = "int8shiftAlphaAll"
 PRE_NORM: Final = "bergamot normalizes the inputs of self-attention's queries, but not those of its keys and values"
 PER_BATCH: Final = "bergamot makes a shortlist for a batch and fills it up to a multiple of 8, PocketMT for a sentence"
 
@@ -57,10 +58,14 @@ def _read(files: BergamotFiles) -> ForeignModel:
     coded = [name for name, tensor in tensors.items() if isinstance(tensor, CodesTensor)]
     scales = _activation_scales(items, network, coded)
     items.finish()
+    if "output.weight" in coded:
+        raise InteropError("its output matrix has 8 bits and is not tied to the embedding, which bergamot does not run")
     folder = files.model.parent
-    notes = [*network.notes, *notes_on_settings(folder, named_files(folder))]
+    settings = named_files(folder)
+    notes = [*network.notes, *notes_on_settings(folder, settings)]
     if scales is None and coded:
         notes.append("inputs of matrices have no multipliers: they are quantized by row")
+    notes += _note_on_precision(settings, "float32" if not coded else "int8shiftAll" if scales is None else _STATIC)
     shortlist = None
     if files.shortlist is not None:
         sides = listed_sides(network.architecture)
@@ -75,6 +80,15 @@ def _read(files: BergamotFiles) -> ForeignModel:
         shortlist=shortlist,
         notes=tuple(notes),
     )
+
+
+def _note_on_precision(settings: Mapping[str, Value], own: str) -> list[str]:
+    """Return a note if settings ask for other products than the file has the numbers for, which `own` names."""
+    asked = settings.get("gemm-precision")
+    kinds = ["static" if "Alpha" in text else "dynamic" if "int" in text else text for text in (str(asked), own)]
+    if asked is None or kinds[0] == kinds[1]:
+        return []
+    return [f"gemm-precision is {asked!s:.40}, but PocketMT multiplies as with {own}, for which the file has numbers"]
 
 
 def output_matrix(architecture: Architecture) -> str:
