@@ -1,6 +1,7 @@
 """Commands take models of other toolkits where they take model files."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,18 @@ def test_a_folder_is_translated_with(pocketmt: Run, folder: Path, tmp_path: Path
     assert answer.returncode == 0, answer.stderr
     hint = f"imported into a temporary file; keep it with `pocketmt import '{named}' --output MODEL.pocketmt`"
     assert hint in answer.stderr.decode()
+    assert b"warning: " not in answer.stderr
     assert answer.stdout.count(b"\n") == 1
+
+
+def test_notes_on_a_folder_are_shown(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    path = copy / "decoder.yml"
+    path.write_text(path.read_text().replace("beam-size: 4", "beam-size: 6"))
+    answer = pocketmt("translate", "--model", copy, "--no-check", stdin=b"the man\n")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stderr.count(b"warning: beam-size is 6: give --beam-size 6 to `pocketmt translate`") == 1
 
 
 def test_temporary_imports_are_removed(pocketmt: Run, folder: Path, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ _folders: Final[list[str]] = []
 def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Return a model as it was given, or, if it is one of another toolkit, a temporary model file with it.
 
-    The first import of a model is said on stderr, with the command that keeps it; the file is removed when the process
-    ends. Raises as `pocketmt.interop.importing.import_model` does.
+    The first import of a model is said on stderr, with the command that keeps it and the notes of its reader; the file
+    is removed when the process ends. Raises as `pocketmt.interop.importing.import_model` does.
     """
     path = Path(model)
     if not str(model) or not path.exists():
@@ -38,7 +38,8 @@ def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
         folder = tempfile.mkdtemp(prefix="pocketmt-import-")
         _folders.append(folder)
         temporary = Path(folder) / f"{resolved.stem or 'model'}.pocketmt"
-        import_model(path, temporary)
+        for note in import_model(path, temporary).notes:
+            print(f"warning: {note}", file=sys.stderr)
         _imported[resolved] = temporary
     return _imported[resolved]
 
