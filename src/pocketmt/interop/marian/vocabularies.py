@@ -1,6 +1,5 @@
 """The vocabularies of Marian models: SentencePiece's own ids, or a table of ids in YAML."""
 
-import json
 import re
 from pathlib import Path
 from typing import Final
@@ -10,6 +9,7 @@ import sentencepiece
 from pocketmt.errors import InteropError, unreadable
 from pocketmt.interop.marian.description import VocabularyFacts
 from pocketmt.interop.marian.files import MarianFiles
+from pocketmt.interop.marian.yaml_strings import unquoted
 from pocketmt.interop.opus_codes import opus_languages
 from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
@@ -78,7 +78,7 @@ def read_table(path: Path) -> tuple[str, ...]:
     """Return the pieces of a table of lines `piece: id`, by id.
 
     Pieces may be in quotation marks. YAML's own rules are not used: they would make numbers and truth values of pieces.
-    Raises InteropError naming the line that is anything else, or if ids are not 0, 1, 2 ...
+    Raises InteropError naming the line that is anything else or has an unknown escape, or if ids are not 0, 1, 2 ...
     """
     try:
         with path.open("rb") as file:
@@ -98,32 +98,19 @@ def read_table(path: Path) -> tuple[str, ...]:
             continue
         entry = _ENTRY.fullmatch(line)
         if entry is None:
-            raise InteropError(f"{path}: line {number} is not `piece: id`")
-        piece, id = _unquoted(entry[1]), int(entry[2])
+            raise InteropError(
+                f"{path}: line {number} is not `piece: id`, as in vocabularies in .yml; others are read as .spm only"
+            )
+        try:
+            piece, id = unquoted(entry[1]), int(entry[2])
+        except ValueError as error:
+            raise InteropError(f"{path}: line {number} has {error}") from error
         if id in pieces:
             raise InteropError(f"{path}: line {number}: id {id} is there twice")
         pieces[id] = piece
     if not pieces or max(pieces) != len(pieces) - 1:
         raise InteropError(f"{path}: its {len(pieces)} ids are not 0, 1, 2, ...")
     return tuple(pieces[id] for id in range(len(pieces)))
-
-
-def _unquoted(text: str) -> str:
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            return str(json.loads(text))
-        except ValueError:
-            # YAML has escapes that JSON lacks, such as \xE9 and \e.
-            escapes = (
-                re.sub(r"\\x([0-9A-Fa-f]{2})", r"\\u00\1", text).replace("\\e", "\\u001b").replace("\\0", "\\u0000")
-            )
-            try:
-                return str(json.loads(escapes))
-            except ValueError:
-                return text[1:-1]
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    return text
 
 
 def _id_in(path: Path, table: tuple[str, ...], piece: str) -> int:
