@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -99,10 +100,13 @@ def change(folder: Path, tensors: dict[str, Any], **keys: Any) -> None:
         ({"dec_depth": 10**11}, "dec-depth is 100000000000, .* from 1 to 256"),
         ({"transformer_heads": 5}, "attention_dimension is 16"),
         ({"dim_vocabs": [5, 5]}, "dim-vocabs is"),
-        ({"transformer_tied_layers": [2, 1, 1]}, "tied to an earlier one"),
-        ({"transformer_tied_layers": [1, 1, 2]}, "tied to an earlier one"),
+        ({"transformer_tied_layers": [2, 1, 1]}, "has the tensor 'decoder_l3_"),
+        ({"transformer_tied_layers": [1, 1, 4]}, "has no tensor decoder_l4_"),
+        ({"transformer_tied_layers": [1, 1, 257]}, "names of layers from 1 to 256"),
         ({"transformer_tied_layers": [1]}, "a list of 3 layers"),
-        ({"transformer_tied_layers": [0, 0, 0]}, "tied to an earlier one"),
+        ({"transformer_tied_layers": [0, 0, 0]}, "names of layers from 1 to 256"),
+        ({"transformer_decoder_autoreg": "rnn", "dec_cell": "ssru", "skip": True}, "skip is True"),
+        ({"input_types": ["sequence", "alignments"]}, "input-types is"),
         ({"transformer_tied_layers": [1, 1, 1]}, "has the tensor 'decoder_l2_"),
     ],
 )
@@ -144,6 +148,28 @@ def test_tied_layers_of_any_pattern_are_written_one_by_one(tmp_path: Path) -> No
     for name, tensor in found.tensors.items():
         copied = name.replace("decoder.layers.1.", "decoder.layers.0.")
         assert np.array_equal(tensor.read(), model.tensors[copied].read())
+
+
+def test_tied_layers_share_names_that_need_not_be_their_numbers(tmp_path: Path) -> None:
+    model = model_of(decoder_layers=4)
+    folder = write(model, tmp_path / "model")
+    with np.load(folder / "model.npz") as file:
+        others = [name for name in file.files if name.startswith(("decoder_l3_", "decoder_l4_"))]
+    change(folder, dict.fromkeys(others), transformer_tied_layers=[1, 1, 2, 2])
+    found = read_foreign(folder)
+    for name, tensor in found.tensors.items():
+        shared = re.sub(r"decoder\.layers\.(\d)", lambda layer: f"decoder.layers.{int(layer[1]) // 2}", name)
+        assert np.array_equal(tensor.read(), model.tensors[shared].read())
+
+
+@pytest.mark.parametrize(
+    "keys", [{"skip": True}, {"layer_normalization": True}, {"input_types": ["sequence", "sequence"]}]
+)
+def test_settings_that_change_nothing_are_read(tmp_path: Path, keys: dict[str, Any]) -> None:
+    model = model_of()
+    folder = write(model, tmp_path / "model")
+    change(folder, {}, **keys)
+    assert same(model, read_foreign(folder))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ _ONLY: Final[Mapping[str, tuple[Value, ...]]] = {
     "lemma-dim-emb": (0, -1),
     "transformer-ffn-depth": (2,),
     "transformer-decoder-ffn-depth": (0, 2),
-    "input-types": ([], ["sequence"]),
+    "input-types": ([], ["sequence"], ["sequence", "sequence"]),
 }
 
 
@@ -225,12 +225,12 @@ def _tied_layers(keys: _Keys, layers: int) -> tuple[bool, tuple[int, ...], tuple
     if not isinstance(value, list) or len(value) != layers:
         raise _refused(key, value, f"a list of {layers} layers, one for each decoder layer")
     tied: list[int] = []
-    for layer, other in enumerate(value, 1):
-        if type(other) is not int or not 1 <= other <= layer or value[other - 1] != other:
-            raise _refused(key, value, "layers that are tied to an earlier one, which is not tied itself")
+    for other in value:  # a name that layers share, perhaps one that no layer has as its number
+        if type(other) is not int or not 1 <= other <= MAXIMUM_LAYERS:
+            raise _refused(key, value, f"names of layers from 1 to {MAXIMUM_LAYERS}")
         tied.append(other)
-    if set(tied) == {1} and layers > 1:
-        return True, (1,), ()
+    if len(set(tied)) == 1 and layers > 1:
+        return True, (tied[0],), ()
     if len(set(tied)) == layers:
         return False, tuple(tied), ()
     note = f"decoder layers are tied in the pattern {tied}; the model file has each of them, which makes it larger"
@@ -240,6 +240,9 @@ def _tied_layers(keys: _Keys, layers: int) -> tuple[bool, tuple[int, ...], tuple
 def _autoregression(keys: _Keys, activations: Mapping[str, str]) -> dict[str, Any]:
     key = "transformer-decoder-autoreg"
     kind = keys.get(key, "self-attention")
+    if kind != "rnn":
+        for recurrent in ("layer-normalization", "skip"):
+            keys.flag(recurrent)  # changes nothing here
     if kind == "self-attention":
         return {}
     if kind == "rnn":
