@@ -9,6 +9,8 @@ from pocketmt.interop.marian.model_yml import MAXIMUM_BYTES, Value, read_model_y
 
 OPTIMIZER: Final = ".optimizer.npz"
 DECODER_FILES: Final = ("decoder.yml", "config.yml")
+# After the name of weights: what Marian's training writes beside them.
+_OF_WEIGHTS: Final = ".decoder.yml"
 # Models that divide text where tables have the ids, of the source and of the target.
 _DIVIDING: Final = ("source.spm", "target.spm")
 # Names by which vocabularies are found where no decoder.yml says them, of the source and of the target.
@@ -39,20 +41,25 @@ class MarianFiles:
 
 def weight_files(path: Path) -> list[Path]:
     """Return the .npz files that a path is, or has."""
-    files = [path] if path.is_file() else sorted(path.glob("*.npz")) if path.is_dir() else []
+    files = [path] if path.is_file() else _matching(path, "*.npz") if path.is_dir() else []
     return [file for file in files if file.suffix == ".npz" and not file.name.endswith(OPTIMIZER)]
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """Return files in order, without those of the system, such as `._model.npz`, which macOS adds to archives."""
+    return sorted(file for file in folder.glob(pattern) if not file.name.startswith("."))
 
 
 def find_files(path: Path) -> MarianFiles:
     """Return the files of a model, given as its folder or its .npz file.
 
-    `decoder.yml` or `config.yml` names them; without one, the folder has one .npz file, and vocabularies
-    of usual names.
+    `decoder.yml`, `config.yml` or the file beside the weights names them; without one, the folder has one .npz file,
+    and vocabularies of usual names.
     Raises InteropError naming what is missing, or what there are several of.
     """
     folder = path if path.is_dir() else path.parent
-    named = named_files(folder)
     candidates = weight_files(path)
+    named = named_files(folder, *candidates)
     models = named_paths(folder, named.get("models"), "models")
     if path.is_dir() and len(models) == 1:
         candidates = models
@@ -72,12 +79,15 @@ def find_files(path: Path) -> MarianFiles:
     return MarianFiles(candidates[0], pair, (models[0], models[1]))
 
 
-def named_files(folder: Path) -> dict[str, Value]:
+def named_files(folder: Path, *weights: Path) -> dict[str, Value]:
     """Return the settings of a folder's `decoder.yml` or `config.yml`, which name files; empty: it has neither.
+
+    Without them, those that Marian's training wrote beside one file of weights are the settings.
 
     Raises InteropError if the settings are damaged.
     """
-    for name in DECODER_FILES:
+    beside = [f"{each.name}{_OF_WEIGHTS}" for each in weights] if len(weights) == 1 else []
+    for name in (*DECODER_FILES, *beside):
         if (folder / name).is_file():
             try:
                 with (folder / name).open("rb") as file:
@@ -106,7 +116,7 @@ def named_paths(folder: Path, value: Value, key: str) -> list[Path]:
 
 def _usual(folder: Path) -> list[Path]:
     """Return the vocabularies of a folder that does not name them; if it has tables, they have the ids."""
-    models, tables = sorted(folder.glob("*.spm")), sorted(folder.glob("*vocab*.yml"))
+    models, tables = _matching(folder, "*.spm"), _matching(folder, "*vocab*.yml")
     if tables:
         return _usual_tables(folder, models, tables)
     for names in _USUAL:

@@ -26,8 +26,9 @@ def read_model(path: Path) -> ForeignModel:
     files = find_files(path)
     vocabularies, facts = read_vocabularies(files)
     tensors, content = read_npz(files.weights)
-    settings = named_files(files.weights.parent)
-    notes = *notes_on_settings(files.weights.parent, settings), *note_on_shortlist(settings)
+    folder = files.weights.parent
+    settings = named_files(folder, files.weights)
+    notes = *notes_on_settings(folder, settings), *note_on_shortlist(settings), *_notes_on_scripts(folder)
     try:
         configuration = read_model_yml(content)
         activations, notes_on_version = activations_of(configuration)
@@ -45,6 +46,11 @@ def read_model(path: Path) -> ForeignModel:
         )
     except (ConfigurationError, InteropError) as error:
         raise InteropError(f"{files.weights}: {error}") from error
+
+
+def _notes_on_scripts(folder: Path) -> list[str]:
+    found = [name for name in ("preprocess.sh", "postprocess.sh") if (folder / name).is_file()]
+    return [f"{name} is not run: text may need what it does" for name in found]
 
 
 def network_tensors(tensors: Mapping[str, ForeignTensor], network: MarianNetwork) -> dict[str, ForeignTensor]:
