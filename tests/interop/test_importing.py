@@ -211,6 +211,15 @@ def test_a_path_that_is_no_known_format_is_refused(tmp_path: Path) -> None:
             read_foreign(path)
 
 
+def test_an_error_about_the_weights_names_the_model(model: ForeignModel, tmp_path: Path) -> None:
+    bias = "encoder.layers.0.feed_forward.inner.bias"
+    infinite = {**model.tensors, bias: of_array(np.full(16, np.inf, np.float32))}
+    write_npz(tmp_path / "folder")
+    message = f"^{tmp_path / 'folder'}: the tensor for {bias} holds a value that is not finite"
+    with pytest.raises(InteropError, match=message):
+        import_model(tmp_path / "folder", tmp_path / "out.pocketmt", change=lambda _: replace(model, tensors=infinite))
+
+
 def test_a_model_of_several_languages_takes_any_of_their_codes(tmp_path: Path) -> None:
     write_nllb(tmp_path / "folder")
     imported = import_model(

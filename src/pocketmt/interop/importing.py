@@ -9,6 +9,7 @@ from pocketmt.atomic_file import check_not_read
 from pocketmt.errors import ConfigurationError, DataError, InteropError, ModelFileError
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.formats import read_foreign
+from pocketmt.interop.named_errors import with_path
 from pocketmt.interop.stored_parameters import StoredParameters
 from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
@@ -63,7 +64,10 @@ def import_model(
         description=description or said.description,
     )
     model = change(dataclasses.replace(model, metadata=metadata))
-    write_foreign(model, output)
+    try:
+        write_foreign(model, output)
+    except InteropError as error:
+        raise with_path(source, error) from error
     return model
 
 

@@ -21,6 +21,7 @@ from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.search_settings import notes_on_settings
 from pocketmt.interop.marian.settings import MODEL_YML
 from pocketmt.interop.marian.vocabularies import read_vocabularies
+from pocketmt.interop.named_errors import with_path
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.shortlist_encoding import listed_sides
 
@@ -43,8 +44,8 @@ def read_model(path: Path) -> ForeignModel:
     try:
         return _read(files)
     except (ConfigurationError, InteropError) as error:
-        text = str(error)
-        raise error if text.startswith(str(files.model.parent)) else InteropError(f"{files.model}: {text}") from error
+        about = files.model.parent if str(error).startswith(str(files.model.parent)) else files.model
+        raise with_path(about, error) from error
 
 
 def _read(files: BergamotFiles) -> ForeignModel:

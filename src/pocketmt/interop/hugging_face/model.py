@@ -19,6 +19,7 @@ from pocketmt.interop.hugging_face.multilingual_tokenizer import (
 )
 from pocketmt.interop.hugging_face.tokenizer_class import MARIAN, MULTILINGUAL, SMALL100, tokenizer_class
 from pocketmt.interop.hugging_face.weights import Weights, network_tensors
+from pocketmt.interop.named_errors import with_path
 from pocketmt.interop.search_notes import SearchSetting, search_notes
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.architecture.base import MAXIMUM_LAYERS
@@ -49,8 +50,8 @@ def read_model(folder: Path) -> ForeignModel:
     weights = Weights(read_checkpoint(folder))
     try:
         return _READERS[kind](folder, configuration, weights)
-    except ConfigurationError as error:
-        raise InteropError(f"{folder}: {error}") from error
+    except (ConfigurationError, InteropError) as error:
+        raise with_path(folder, error) from error
 
 
 def _marian(folder: Path, configuration: Configuration, weights: Weights) -> ForeignModel:
