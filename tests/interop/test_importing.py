@@ -211,6 +211,17 @@ def test_a_path_that_is_no_known_format_is_refused(tmp_path: Path) -> None:
             read_foreign(path)
 
 
+def test_a_part_of_a_model_is_said_to_be_one(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    write_npz(folder)
+    with pytest.raises(InteropError, match=r"vocab\.spm: not .*: name its folder, a model of Marian"):
+        read_foreign(folder / "vocab.spm")
+    (folder / "model.npz").rename(folder / "model.npz.gz")
+    for path in (folder, folder / "model.npz.gz"):
+        with pytest.raises(InteropError, match=r"not a model of a known format: unpack model\.npz\.gz first"):
+            read_foreign(path)
+
+
 def test_an_error_about_the_weights_names_the_model(model: ForeignModel, tmp_path: Path) -> None:
     bias = "encoder.layers.0.feed_forward.inner.bias"
     infinite = {**model.tensors, bias: of_array(np.full(16, np.inf, np.float32))}

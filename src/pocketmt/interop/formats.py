@@ -14,6 +14,7 @@ from pocketmt.interop.marian import MARIAN
 if TYPE_CHECKING:
     from pocketmt.interop.foreign_model import ForeignModel
 
+_PACKED: Final = (".gz", ".tgz", ".zip", ".tar", ".xz", ".bz2", ".zst")
 FORMATS: Final[dict[str, Format]] = {format.name: format for format in (HUGGING_FACE, MARIAN, BERGAMOT, CTRANSLATE2)}
 
 
@@ -23,6 +24,14 @@ def recognize(path: Path) -> Format | None:
         if format.recognizes is not None and format.read is not None and format.recognizes(path):
             return format
     return None
+
+
+def _hint(path: Path) -> str:
+    """Return what to do about a path that is a part of a model, or packed; nothing if it is neither."""
+    if path.is_file() and (format := recognize(path.parent)) is not None:
+        return f"name its folder, a model of {format.title}"
+    packed = [file.name for file in (sorted(path.iterdir()) if path.is_dir() else (path,)) if file.suffix in _PACKED]
+    return f"unpack {packed[0]} first" if packed else ""
 
 
 def read_foreign(path: Path) -> "ForeignModel":
@@ -44,5 +53,7 @@ def read_foreign(path: Path) -> "ForeignModel":
         for file in sorted(path.iterdir()) if path.is_dir() else (path,):
             refuse_pointer(file)
         titles = ", ".join(format.title for format in FORMATS.values() if format.read is not None)
-        raise InteropError(f"{path}: not a model of a known format: give a folder or file of {titles}")
+        raise InteropError(
+            f"{path}: not a model of a known format: {_hint(path) or f'give a folder or file of {titles}'}"
+        )
     return format.read(path)
