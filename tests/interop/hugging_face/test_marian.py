@@ -1,12 +1,14 @@
 """Imported Marian models compute what transformers computes, from the same text."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 from pocketmt.errors import InteropError
 from pocketmt.interop.formats import read_foreign
@@ -115,6 +117,23 @@ def test_a_shortest_length_is_refused(tmp_path: Path, file: str) -> None:
     read_foreign(tmp_path)
     change(tmp_path / file, min_length=12)
     with pytest.raises(InteropError, match=f"/{file}: min_length is 12, but PocketMT only has 0"):
+        read_foreign(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_stored_positions_must_be_the_computed_ones(tmp_path: Path, stack: str, dtype: torch.dtype) -> None:
+    model, path, name = write_marian(tmp_path), tmp_path / "model.safetensors", f"model.{stack}.embed_positions.weight"
+    tensors = load_file(path)
+    table = model.get_submodule(f"model.{stack}.embed_positions").weight.detach().clone()
+    save_file(tensors | {name: table.to(dtype)}, path, {"format": "pt"})
+    assert read_foreign(tmp_path).tensors.keys()
+    table[40, 3] += 0.01
+    save_file(tensors | {name: table.to(dtype)}, path, {"format": "pt"})
+    with pytest.raises(InteropError, match=f"^{re.escape(str(tmp_path))}: tensor {name} holds other positions"):
+        read_foreign(tmp_path)
+    save_file(tensors | {name: table[:, :16].contiguous()}, path, {"format": "pt"})
+    with pytest.raises(InteropError, match=f"{name} holds other positions"):
         read_foreign(tmp_path)
 
 

@@ -1,10 +1,6 @@
-"""CTranslate2's names of our parameters, and its tables of positions."""
+"""CTranslate2's names of our parameters."""
 
 from typing import Final
-
-import numpy as np
-
-from pocketmt.interop.foreign_tensor import Float32
 
 ENCODER_EMBEDDING: Final = "encoder/embeddings_0/weight"
 DECODER_EMBEDDING: Final = "decoder/embeddings/weight"
@@ -44,14 +40,3 @@ def ctranslate2_name(name: str) -> str:
     index, *parts, kind = rest
     place = _PARTS[".".join(parts)]
     return f"{stack}/layer_{index}/{place}/{_NORM[kind] if place.endswith('norm') else kind}"
-
-
-def position_table(kind: str, first: int, rows: int, dimension: int) -> Float32:
-    """Return the sinusoids of positions from `first` on, float32 [rows, dimension]; `kind` is our `positions`."""
-    half = dimension // 2
-    steps = np.arange(half) / (half - 1 if kind == "concatenated_inclusive" else half)
-    angles = (first + np.arange(rows))[:, None] * 10000.0**-steps
-    sines, cosines = np.sin(angles), np.cos(angles)
-    if kind == "interleaved":
-        return np.stack([sines, cosines], axis=-1).reshape(rows, dimension).astype(np.float32)
-    return np.concatenate([sines, cosines], axis=1).astype(np.float32)

@@ -21,13 +21,14 @@ from pocketmt.interop.ctranslate2.names import (
     ENCODER_EMBEDDING,
     PROJECTION,
     ctranslate2_name,
-    position_table,
 )
 from pocketmt.interop.ctranslate2.taken_variables import FLOATS, TakenVariables
 from pocketmt.interop.ctranslate2.text_rules import OWN, Decoder, TextRules, found_rules, own_rules
 from pocketmt.interop.ctranslate2.vocabulary_map import MAP, read_map
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32
+from pocketmt.interop.named_errors import with_path
+from pocketmt.interop.position_table import TABLE_ERROR, position_table
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.language_pieces import language_pieces_from_json
 from pocketmt.model_file.metadata import ModelMetadata
@@ -36,7 +37,6 @@ from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
 _MOST_OFFSET: Final = 8
-_TABLE_ERROR: Final = 2e-3  # half precision, and angles in single precision, round as much
 # Numbers that PocketMT has at one value only, by the last part of their names.
 _FIXED: Final = {
     "alibi": 0,
@@ -57,6 +57,8 @@ def read_model(folder: Path) -> ForeignModel:
         return _Folder(folder).model()
     except ConfigurationError as error:
         raise InteropError(f"{folder}: describes no network that PocketMT has: {error}") from error
+    except InteropError as error:
+        raise with_path(folder, error) from error
 
 
 class _Folder:
@@ -311,8 +313,8 @@ def _recognized(table: Float32) -> tuple[str, int] | None:
     for kind in ("interleaved", "concatenated", "concatenated_inclusive"):
         for offset in range(_MOST_OFFSET + 1):
             start = position_table(kind, offset, min(rows, 2), dimension)
-            if np.abs(table[:2] - start).max() > _TABLE_ERROR:
+            if np.abs(table[:2] - start).max() > TABLE_ERROR:
                 continue
-            if np.abs(table - position_table(kind, offset, rows, dimension)).max() <= _TABLE_ERROR:
+            if np.abs(table - position_table(kind, offset, rows, dimension)).max() <= TABLE_ERROR:
                 return kind, offset
     return None

@@ -18,7 +18,6 @@ from pocketmt.interop.ctranslate2.names import (
     POSITIONS,
     PROJECTION,
     ctranslate2_name,
-    position_table,
 )
 from pocketmt.interop.ctranslate2.text_rules import OWN
 from pocketmt.interop.ctranslate2.vocabulary_map import MAP, vocabulary_map
@@ -26,6 +25,7 @@ from pocketmt.interop.field_values import check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodesTensor, Tensor
 from pocketmt.interop.left_out import Part, notes_of_left_out
+from pocketmt.interop.position_table import position_table
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 from pocketmt.model_file.shortlist_encoding import Shortlist

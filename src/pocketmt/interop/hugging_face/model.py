@@ -79,6 +79,7 @@ def _marian(folder: Path, configuration: Configuration, weights: Weights) -> For
         positions="concatenated",
         norm="post",
     )
+    weights.check_positions(architecture.model_dimension)
     if tokenizer.target["eos"] != architecture.eos_id:
         raise configuration.refused("eos_token_id", architecture.eos_id, f"that of the vocabulary, {tokenizer.target}")
     languages = (tokenizer.source_language, tokenizer.target_language)

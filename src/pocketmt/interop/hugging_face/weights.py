@@ -7,6 +7,7 @@ import numpy as np
 from pocketmt.errors import InteropError
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, equal, of_array, stacked
 from pocketmt.interop.hugging_face.tensors import TensorsByName
+from pocketmt.interop.position_table import TABLE_ERROR, position_table
 from pocketmt.model_file.architecture import TransformerArchitecture
 
 SHARED: Final = "model.shared.weight"
@@ -14,6 +15,8 @@ ENCODER_EMBEDDING: Final = "model.encoder.embed_tokens.weight"
 DECODER_EMBEDDING: Final = "model.decoder.embed_tokens.weight"
 OUTPUT: Final = "lm_head.weight"
 OUTPUT_BIAS: Final = "final_logits_bias"
+# Tables that transformers' Marian reads, and M2M100 computes.
+_POSITIONS: Final = tuple(f"model.{stack}.embed_positions.weight" for stack in ("encoder", "decoder"))
 # Tables that the configuration defines.
 _COMPUTED: Final = frozenset(
     f"model.{stack}.embed_positions.{name}" for stack in ("encoder", "decoder") for name in ("weight", "weights")
@@ -81,6 +84,22 @@ class Weights:
             return None
         bias = self.take(OUTPUT_BIAS, 1, size).read()[0]
         return bias if bias.any() else None
+
+    def check_positions(self, dimension: int) -> None:
+        """Raise InteropError if a table of positions, which transformers' Marian reads, is not the computed one."""
+        for name in _POSITIONS:
+            if not self._holds(name):
+                continue
+            table, first = self._tensors[name], 0
+            for block in table.blocks() if table.shape[1:] == (dimension,) else []:
+                computed = position_table("concatenated", first, len(block), dimension)
+                if not np.abs(block - computed).max() <= TABLE_ERROR:
+                    break
+                first += len(block)
+            if first != table.shape[0]:
+                raise InteropError(
+                    f"tensor {name} holds other positions than the sinusoids of {dimension} numbers that PocketMT has"
+                )
 
     def finish(self) -> None:
         """Raise InteropError if the checkpoint has a tensor that was not taken."""
