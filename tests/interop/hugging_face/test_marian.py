@@ -137,6 +137,15 @@ def test_stored_positions_must_be_the_computed_ones(tmp_path: Path, stack: str, 
         read_foreign(tmp_path)
 
 
+def test_keys_without_a_value_are_not_refused(tmp_path: Path) -> None:
+    write_marian(tmp_path)
+    change(tmp_path / "generation_config.json", guidance_scale=None, unheard_of=None)
+    read_foreign(tmp_path)
+    change(tmp_path / "generation_config.json", unheard_of=1)
+    with pytest.raises(InteropError, match="the key 'unheard_of'"):
+        read_foreign(tmp_path)
+
+
 def test_notes_say_the_options_of_the_search(tmp_path: Path) -> None:
     write_marian(tmp_path)
     path = tmp_path / "generation_config.json"

@@ -143,7 +143,8 @@ def read_configuration(folder: Path) -> Configuration:
         values = {key: value for key, value in values.items() if key not in _OF_GENERATION}
         values |= {key: found[key] for key in _GENERATION if found.get(key) is not None}
         elsewhere = {key: str(generation) for key in _GENERATION if found.get(key) is not None}
-        if unknown := [key for key in found if key not in _GENERATION and key not in _WITHOUT_EFFECT]:
+        said = [key for key, value in found.items() if value is not None]
+        if unknown := [key for key in said if key not in _GENERATION and key not in _WITHOUT_EFFECT]:
             raise InteropError(
                 f"{generation}: the key {unknown[0]!r:.80} (value {found[unknown[0]]!r:.80}) is unknown: PocketMT "
                 "cannot tell whether the model needs it"
