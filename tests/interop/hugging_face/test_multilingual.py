@@ -70,6 +70,20 @@ def test_padding_is_not_found_in_text(tmp_path: Path, kind: str) -> None:
     assert vocabulary.decode([*vocabulary.encode("the man"), SPECIAL["<pad>"]]) == "the man"
 
 
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_forced_first_piece_is_the_target_language(tmp_path: Path, kind: str) -> None:
+    _, languages = WRITERS[kind](tmp_path / "folder")
+    path = tmp_path / "folder" / "generation_config.json"
+    said = json.loads(path.read_text())
+    for code, id in languages.items():
+        path.write_text(json.dumps(said | {"forced_bos_token_id": id}))
+        assert read_foreign(tmp_path / "folder").metadata.target_language == code
+    for id in (SPECIAL["</s>"], -1, 10**6):
+        path.write_text(json.dumps(said | {"forced_bos_token_id": id}))
+        with pytest.raises(InteropError, match=f"forced_bos_token_id is {id}, .*: delete the key"):
+            read_foreign(tmp_path / "folder")
+
+
 def test_ids_of_nllb_are_those_of_its_sentencepiece_model_plus_one(tmp_path: Path) -> None:
     write_nllb(tmp_path / "folder")
     import_model(tmp_path / "folder", tmp_path / "model.pocketmt")

@@ -106,9 +106,14 @@ def _multilingual(folder: Path, configuration: Configuration, weights: Weights) 
         position_offset=pad + 1,
         norm="pre",
     )
+    target = ""
     if (forced := configuration.get("forced_bos_token_id")) is not None:
-        raise configuration.refused("forced_bos_token_id", forced, "models whose target language is an option")
-    return _foreign(folder, configuration, weights, architecture, None, tokenizer, ("", ""))
+        target = tokenizer.language_of(forced)
+        if not target:
+            raise configuration.refused(
+                "forced_bos_token_id", forced, "pieces of target languages there: delete the key"
+            )
+    return _foreign(folder, configuration, weights, architecture, None, tokenizer, ("", target))
 
 
 _READERS: Final[dict[str, Callable[[Path, Configuration, Weights], ForeignModel]]] = {

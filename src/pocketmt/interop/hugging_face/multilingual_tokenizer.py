@@ -31,6 +31,13 @@ class MultilingualTokenizer:
     vocabularies: StoredVocabularies
     languages: LanguagePieces
 
+    def language_of(self, forced: object) -> str:
+        """Return the language whose piece, by its id, every translation begins with; "": the id is of no such piece."""
+        pieces = self.vocabularies.sides[-1].pieces or ()
+        if self.languages.target_place != "translation" or type(forced) is not int or not 0 <= forced < len(pieces):
+            return ""
+        return next((code for code, piece in self.languages.target.items() if piece == pieces[forced]), "")
+
 
 def read_multilingual_tokenizer(folder: Path, size: int, target_place: TargetPlace) -> MultilingualTokenizer:
     """Read the tokenizer of a folder.
