@@ -19,6 +19,14 @@ def read_sentencepiece(path: Path) -> bytes:
     return model
 
 
+def all_pieces(where: Path | str, processor: "sentencepiece.SentencePieceProcessor") -> tuple[str, ...]:
+    """Return the pieces of a loaded SentencePiece model by id; InteropError, which names it, if one is not UTF-8."""
+    try:
+        return tuple(processor.IdToPiece(id) for id in range(processor.GetPieceSize()))
+    except UnicodeDecodeError as error:
+        raise InteropError(f"{where}: has a piece that is not UTF-8: {error}") from error
+
+
 def sentencepiece_of(path: Path, model: bytes) -> "sentencepiece.SentencePieceProcessor":
     """Return a loaded SentencePiece model; InteropError if it is none."""
     processor = sentencepiece.SentencePieceProcessor()

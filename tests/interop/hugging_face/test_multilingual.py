@@ -84,6 +84,16 @@ def test_a_forced_first_piece_is_the_target_language(tmp_path: Path, kind: str) 
             read_foreign(tmp_path / "folder")
 
 
+def test_a_piece_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    write_nllb(tmp_path / "folder")
+    path = tmp_path / "folder" / "sentencepiece.bpe.model"
+    content = path.read_bytes()
+    path.write_bytes(content.replace("▁the".encode(), b"\xff\xfe\xfdthe", 1))
+    assert path.read_bytes() != content
+    with pytest.raises(InteropError, match=r"sentencepiece\.bpe\.model: has a piece that is not UTF-8"):
+        read_foreign(tmp_path / "folder")
+
+
 def test_ids_of_nllb_are_those_of_its_sentencepiece_model_plus_one(tmp_path: Path) -> None:
     write_nllb(tmp_path / "folder")
     import_model(tmp_path / "folder", tmp_path / "model.pocketmt")

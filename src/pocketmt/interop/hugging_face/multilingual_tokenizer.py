@@ -9,7 +9,7 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.hugging_face.added_tokens import read_added_tokens, with_added
 from pocketmt.interop.hugging_face.language_tokens import language_tokens
 from pocketmt.interop.hugging_face.tokenizer_files import TOKENIZER_CONFIGURATION, optional_json, read_ids, table_of
-from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
+from pocketmt.interop.sentencepiece_file import all_pieces, read_sentencepiece, sentencepiece_of
 from pocketmt.model_file.language_pieces import LanguagePieces, TargetPlace
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 
@@ -84,7 +84,7 @@ def read_multilingual_tokenizer(folder: Path, size: int, target_place: TargetPla
 def _fairseq_ids(path: Path, model: bytes) -> dict[str, int]:
     """Return the ids of NLLB: the four special pieces, and then those of the SentencePiece model, each one later."""
     processor = sentencepiece_of(path, model)
-    pieces = [processor.IdToPiece(id) for id in range(processor.GetPieceSize())]
+    pieces = all_pieces(path, processor)
     ids = SPECIAL | {piece: id + 1 for id, piece in enumerate(pieces) if id >= _SPM_SPECIAL}
     if len(ids) != len(pieces) + 1:
         raise InteropError(f"{path}: does not begin with <unk>, <s> and </s>, or has a piece twice")
