@@ -266,6 +266,36 @@ def test_older_versions_hold_the_same(model: ForeignModel, tmp_path: Path, versi
 
 
 @pytest.mark.parametrize(
+    ("name", "revision", "message"),
+    [
+        ("WhisperSpec", 3, "model.bin: is a model of 'WhisperSpec', PocketMT reads TransformerSpec only"),
+        ("TransformerSpec", 8, "model.bin: has revision 8 of TransformerSpec, PocketMT knows those up to 7"),
+    ],
+)
+def test_other_specifications_are_refused(
+    model: ForeignModel, tmp_path: Path, name: str, revision: int, message: str
+) -> None:
+    write_model(model, tmp_path)
+    path = tmp_path / "model.bin"
+    content, own = path.read_bytes(), b"TransformerSpec\0" + struct.pack("<I", 7)
+    raw = name.encode() + b"\0"
+    assert content[6:].startswith(own)
+    path.write_bytes(content[:4] + struct.pack("<H", len(raw)) + raw + struct.pack("<I", revision) + content[26:])
+    with pytest.raises(InteropError, match=message):
+        read_model(tmp_path)
+
+
+@pytest.mark.parametrize("piece", ["a\0b", "\ud800"])
+def test_pieces_that_no_text_has_are_refused(model: ForeignModel, tmp_path: Path, piece: str) -> None:
+    write_model(model, tmp_path)
+    path = tmp_path / "shared_vocabulary.json"
+    pieces = json.loads(path.read_text())
+    path.write_text(json.dumps([*pieces[:9], piece, *pieces[10:]]))
+    with pytest.raises(InteropError, match=r"shared_vocabulary\.json: piece 9 is .*, which no text has"):
+        read_model(tmp_path)
+
+
+@pytest.mark.parametrize(
     ("field", "value"),
     [("decoder_autoregression", "ssru"), ("tied_decoder_layers", True), ("encoder_heads", (8, 8, 4))],
 )

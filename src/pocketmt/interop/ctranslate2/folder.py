@@ -10,7 +10,7 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.ctranslate2.text_rules import OWN, FoundInText
 from pocketmt.interop.file_content import read_whole
 from pocketmt.interop.hugging_face.json_file import read_json
-from pocketmt.interop.sentencepiece_file import read_sentencepiece
+from pocketmt.interop.sentencepiece_file import all_pieces, read_sentencepiece
 from pocketmt.text.stored_vocabulary import NORMALIZATIONS, StoredVocabularies, StoredVocabulary
 
 MODEL, CONFIGURATION = "model.bin", "config.json"
@@ -79,10 +79,7 @@ def own_pieces(model: bytes) -> tuple[str, ...]:
     """Return the pieces of a SentencePiece model by id; raises InteropError if one is not UTF-8."""
     processor = sentencepiece.SentencePieceProcessor()
     processor.LoadFromSerializedProto(model)
-    try:
-        return tuple(processor.IdToPiece(id) for id in range(processor.GetPieceSize()))
-    except UnicodeDecodeError as error:
-        raise InteropError(f"the SentencePiece model has a piece that is not UTF-8: {error}") from error
+    return all_pieces("the SentencePiece model", processor)
 
 
 def _sentencepiece(folder: Path, side: str) -> Path:
@@ -111,6 +108,9 @@ def _listed(path: Path, text: str) -> tuple[str, ...]:
         raise InteropError(f"{path}: is not JSON ({str(error)[:80]})") from error
     if not isinstance(found, list) or not all(isinstance(piece, str) for piece in found):
         raise InteropError(f"{path}: is not a list of pieces")
+    for id, piece in enumerate(found):
+        if "\0" in piece or (not piece.isascii() and any("\ud800" <= each <= "\udfff" for each in piece)):
+            raise InteropError(f"{path}: piece {id} is {piece!r:.80}, which no text has")
     return tuple(found)
 
 

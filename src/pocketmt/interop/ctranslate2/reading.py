@@ -14,7 +14,7 @@ from pocketmt.interop.ctranslate2.folder import (
     read_optional_json,
     read_vocabularies,
 )
-from pocketmt.interop.ctranslate2.model_bin import read_model_bin
+from pocketmt.interop.ctranslate2.model_bin import REVISION, SPECIFICATION, read_model_bin
 from pocketmt.interop.ctranslate2.names import (
     ACTIVATIONS,
     DECODER_EMBEDDING,
@@ -69,6 +69,15 @@ class _Folder:
         self._read = read_model_bin(folder / MODEL)
         if self._read.revision < 2 and not self._read.specification:
             raise InteropError(f"{folder / MODEL}: has OpenNMT-tf's names of version 1: convert the model again")
+        if self._read.specification not in (SPECIFICATION, *_HEADS):
+            raise InteropError(
+                f"{folder / MODEL}: is a model of {self._read.specification!r:.80}, PocketMT reads {SPECIFICATION} only"
+            )
+        if self._read.revision > REVISION:
+            raise InteropError(
+                f"{folder / MODEL}: has revision {self._read.revision} of {self._read.specification}, PocketMT knows "
+                f"those up to {REVISION}: convert the model with CTranslate2 4.8"
+            )
         self._held = TakenVariables(folder / MODEL, self._read)
         self._configuration = read_optional_json(folder / CONFIGURATION)
         self._own = read_optional_json(folder / OWN)
