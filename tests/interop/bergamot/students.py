@@ -25,10 +25,10 @@ LINES = [
 SYLLABLES = ("ba", "ne", "tio", "ruk", "sil", "mo", "ver", "gat", "ing", "de", "lo", "sha", "pur", "ek", "wim")
 
 
-def vocabulary(pieces: int = PIECES, **ids: int) -> bytes:
+def vocabulary(pieces: int = PIECES, **options: Any) -> bytes:
     """A SentencePiece model with eos 0, unk 1 and no others, as bergamot's are."""
     buffer = io.BytesIO()
-    chosen: dict[str, Any] = {"eos_id": 0, "unk_id": 1, "bos_id": -1, "pad_id": -1} | ids
+    chosen: dict[str, Any] = {"eos_id": 0, "unk_id": 1, "bos_id": -1, "pad_id": -1} | options
     draw = random.Random(5)
     words = ["".join(draw.choices(SYLLABLES, k=draw.randint(1, 4))) for _ in range(600)]
     text = LINES + [" ".join(draw.choices(words, k=8)) for _ in range(400)]

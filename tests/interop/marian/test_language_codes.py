@@ -1,6 +1,7 @@
 """Multilingual models of Marian keep the language codes of their tables, which sources begin with."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pocketmt.interop.importing import import_model
 from pocketmt.model_file import open_model
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
+from tests.interop.bergamot.students import random_student, vocabulary
 from tests.interop.models import marian_architecture, random_model
 from tests.interop.toy_text import SOURCE_LINES, TARGET_LINES, pieces_of, sentencepiece_model
 
@@ -53,6 +55,23 @@ def test_codes_are_languages_and_get_their_ids(tmp_path: Path) -> None:
         assert [*chosen.prefix(None), *source.encode(line), source.ids.eos] == expected
     with pytest.raises(ConfigurationError, match="the target language is 'ita'"):
         import_model(folder, tmp_path / "other.pocketmt", target_language="ita")
+
+
+@pytest.mark.parametrize("format", ["marian", "bergamot"])
+def test_codes_of_a_sentencepiece_model_are_noted(tmp_path: Path, format: str) -> None:
+    plain = random_student(1)
+    noted = []
+    for number, symbols in enumerate((">>deu<<,>>fra<<", "<other>")):
+        trained = vocabulary(user_defined_symbols=symbols)
+        model = replace(plain, vocabularies=StoredVocabularies(StoredVocabulary(trained, normalization="none")))
+        write_folder(model, FORMATS[format], tmp_path / f"folder{number}")
+        notes = read_foreign(tmp_path / f"folder{number}").notes
+        noted.append([note for note in notes if "codes of languages" in note])
+    assert noted[0] == [
+        "the vocabulary has codes of languages: begin each sentence with one, such as >>deu<<, because "
+        "--target-language does not choose it"
+    ]
+    assert noted[1] == []
 
 
 def test_a_table_without_codes_has_no_languages(tmp_path: Path) -> None:

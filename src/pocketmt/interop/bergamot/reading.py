@@ -20,7 +20,7 @@ from pocketmt.interop.marian.model_yml import Value, read_model_yml
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.search_settings import notes_on_settings
 from pocketmt.interop.marian.settings import MODEL_YML
-from pocketmt.interop.marian.vocabularies import read_vocabularies
+from pocketmt.interop.marian.vocabularies import notes_on_languages, read_vocabularies
 from pocketmt.interop.named_errors import with_path
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.shortlist_encoding import listed_sides
@@ -63,7 +63,7 @@ def _read(files: BergamotFiles) -> ForeignModel:
         raise InteropError("its output matrix has 8 bits and is not tied to the embedding, which bergamot does not run")
     folder = files.model.parent
     settings = named_files(folder)
-    notes = [*network.notes, *notes_on_settings(folder, settings)]
+    notes = [*network.notes, *notes_on_languages(vocabularies.source), *notes_on_settings(folder, settings)]
     if scales is None and coded:
         notes.append("inputs of matrices have no multipliers: they are quantized by row")
     notes += _note_on_precision(settings, "float32" if not coded else "int8shiftAll" if scales is None else _STATIC)

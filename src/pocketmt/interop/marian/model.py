@@ -13,7 +13,7 @@ from pocketmt.interop.marian.model_yml import read_model_yml
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.npz_file import read_npz
 from pocketmt.interop.marian.search_settings import note_on_shortlist, notes_on_settings
-from pocketmt.interop.marian.vocabularies import read_vocabularies
+from pocketmt.interop.marian.vocabularies import notes_on_languages, read_vocabularies
 from pocketmt.interop.opus_codes import opus_languages
 from pocketmt.model_file.metadata import ModelMetadata
 
@@ -42,7 +42,7 @@ def read_model(path: Path) -> ForeignModel:
                 language_pieces=opus_languages(vocabularies.source.pieces or ()),
                 training={"imported_from": "Marian"},
             ),
-            notes=(*network.notes, *notes_on_version, *notes),
+            notes=(*network.notes, *notes_on_version, *notes_on_languages(vocabularies.source), *notes),
         )
     except (ConfigurationError, InteropError) as error:
         raise InteropError(f"{files.weights}: {error}") from error

@@ -1,6 +1,7 @@
 """The vocabularies of Marian models: SentencePiece's own ids, or a table of ids in YAML."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -62,6 +63,33 @@ def _own_ids(files: MarianFiles) -> tuple[StoredVocabularies, VocabularyFacts]:
     )
     sides = [StoredVocabulary(model, normalization="none") for model in models]
     return StoredVocabularies(sides[0], None if shared else sides[1]), facts
+
+
+def notes_on_languages(source: StoredVocabulary) -> tuple[str, ...]:
+    """Return a note if a SentencePiece model finds codes of languages in text, which must then begin with one.
+
+    A model file cannot choose them: SentencePiece gives a code at the beginning of a text a piece for a space, too.
+    """
+    if source.pieces is not None:
+        return ()
+    processor = sentencepiece.SentencePieceProcessor()
+    processor.LoadFromSerializedProto(source.model)
+    codes = opus_languages(_readable_pieces(processor))
+    example = next(iter(codes.target.values())) if codes is not None else ""
+    if not example or processor.PieceToId(example) not in processor.EncodeAsIds(f"{example} a"):
+        return ()
+    return (
+        f"the vocabulary has codes of languages: begin each sentence with one, such as {example}, because "
+        "--target-language does not choose it",
+    )
+
+
+def _readable_pieces(processor: "sentencepiece.SentencePieceProcessor") -> Iterator[str]:
+    for id in range(processor.GetPieceSize()):
+        try:
+            yield processor.IdToPiece(id)
+        except UnicodeDecodeError:  # No code is such a piece.
+            continue
 
 
 def never_generated(side: Vocabulary) -> set[int]:
