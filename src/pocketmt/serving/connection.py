@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from typing import Any, Final
 
+import httptools
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
@@ -114,10 +115,31 @@ class TimedConnection(HttpToolsProtocol):
                 return
             part = data[start : start + _PARSED_BYTES]
             self._received += len(part)
-            super().data_received(part)
+            self._parse(part)
         # The parser keeps a name or value that does not end.
         if self._in_head and self._received > MOST_HEAD_BYTES and not self._refused:
             self.send_400_response("The head of the request is too long.")
+
+    def _parse(self, data: bytes) -> None:
+        """Parse bytes of requests; the header Upgrade is ignored, as RFC 9110 (section 7.8) lets a server do."""
+        self._unset_keepalive_if_required()
+        while data:
+            try:
+                self.parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                # A parser takes a request with this header for one without a body, so another reads the head again.
+                data = self._head_without_upgrade() + data[upgrade.args[0] :]
+                self.parser = httptools.HttpRequestParser(self)
+                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
+            except httptools.HttpParserError:
+                self.send_400_response("Invalid HTTP request received.")
+                return
+
+    def _head_without_upgrade(self) -> bytes:
+        first = b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
+        headers = [b"%s: %s" % (name, value) for name, value in self.headers if name != b"upgrade"]
+        return b"\r\n".join([first, *headers, b"", b""])
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what has arrived; what is wrong with a head waits until the requests before are answered."""
@@ -155,10 +177,19 @@ class TimedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """End a head."""
-        if self._url_bytes > MOST_HEAD_BYTES:
+        upgrade = self.parser.should_upgrade()  # The parser says so of each CONNECT, too.
+        readable = not upgrade or (self._head_bytes <= MOST_HEAD_BYTES and self.parser.get_method() != b"CONNECT")
+        if self._url_bytes > MOST_HEAD_BYTES or not readable:
             self.url = b""  # A part of an address could be another one; an empty one is refused.
+        elif upgrade:
+            return  # The head is read again.
         super().on_headers_complete()
         self._in_head = False
+
+    def on_message_complete(self) -> None:
+        """End a request, unless its head is read again."""
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop looking."""
