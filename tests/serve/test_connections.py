@@ -163,7 +163,9 @@ def test_a_text_that_takes_too_long_is_refused_without_a_time(models: Path) -> N
     ],
 )
 def test_a_wrong_request_is_refused(server: RunningServer, request_bytes: bytes, status: bytes) -> None:
-    assert send(server, request_bytes).startswith(b"HTTP/1.1 " + status)
+    answer = send(server, request_bytes)
+    assert answer.startswith(b"HTTP/1.1 " + status)
+    assert "error" in json.loads(answer.partition(b"\r\n\r\n")[2])
     assert server.get("/health").status == 200
 
 

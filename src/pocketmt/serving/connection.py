@@ -3,6 +3,8 @@
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 import httptools
@@ -51,14 +53,16 @@ class AddressLimit:
             del self._open[name]
 
 
-def _refusal() -> bytes:
-    """Return the answer to a connection that is one too many."""
-    body = json.dumps({"error": "too many connections from your address: close some"}).encode()
-    head = (
-        "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        f"Retry-After: {SECONDS_TO_RETRY}\r\nContent-Length: {len(body)}\r\n\r\n"
+def _refusal(status: HTTPStatus, message: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """Return the last answer of a connection, to what is no request."""
+    body = json.dumps({"error": message}).encode()
+    own = (
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
     )
-    return head.encode() + body
+    first = f"HTTP/1.1 {status.value} {status.phrase}".encode()
+    return b"\r\n".join([first, *(b"%s: %s" % header for header in (*headers, *own)), b"", body])
 
 
 class TimedConnection(HttpToolsProtocol):
@@ -101,7 +105,9 @@ class TimedConnection(HttpToolsProtocol):
         self._from_proxy = self._address in self.proxies
         if not self.address_limit.enter(self._address):
             self._refused = True
-            transport.write(_refusal())
+            message = "too many connections from your address: close some"
+            headers = [*self.server_state.default_headers, (b"retry-after", str(SECONDS_TO_RETRY).encode())]
+            transport.write(_refusal(HTTPStatus.TOO_MANY_REQUESTS, message, headers))
             transport.close()
             return
         self._since = self.loop.time()
@@ -118,7 +124,7 @@ class TimedConnection(HttpToolsProtocol):
             self._parse(part)
         # The parser keeps a name or value that does not end.
         if self._in_head and self._received > MOST_HEAD_BYTES and not self._refused:
-            self.send_400_response("The head of the request is too long.")
+            self.send_400_response("the head of the request is too long")
 
     def _parse(self, data: bytes) -> None:
         """Parse bytes of requests; the header Upgrade is ignored, as RFC 9110 (section 7.8) lets a server do."""
@@ -133,7 +139,7 @@ class TimedConnection(HttpToolsProtocol):
                 self.parser = httptools.HttpRequestParser(self)
                 self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
             except httptools.HttpParserError:
-                self.send_400_response("Invalid HTTP request received.")
+                self.send_400_response("this is no valid request of HTTP/1")
                 return
 
     def _head_without_upgrade(self) -> bytes:
@@ -147,13 +153,14 @@ class TimedConnection(HttpToolsProtocol):
         if self._in_head and self.cycle is not None and not self.cycle.response_complete:
             self._refusal = msg
         else:
-            super().send_400_response(msg)
+            self.transport.write(_refusal(HTTPStatus.BAD_REQUEST, msg, self.server_state.default_headers))
+            self.transport.close()
 
     def on_response_complete(self) -> None:
         """Begin with the next request, or refuse it."""
         super().on_response_complete()
         if self._refusal and self.cycle.response_complete and not self.transport.is_closing():
-            super().send_400_response(self._refusal)
+            self.send_400_response(self._refusal)
 
     def on_message_begin(self) -> None:
         """Begin a head."""
