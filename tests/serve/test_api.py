@@ -148,6 +148,7 @@ def test_other_questions_are_answered(server: RunningServer) -> None:
     assert all(server.request("OPTIONS", path).status == 204 for path in specification["paths"])
     assert server.post("/suggest").status == 403
     assert server.get("/no-such-page").status == 404
+    assert server.post("/translate/").status == 404  # no redirection past the path of a proxy
     refused = server.get("/translate")
     assert refused.status == 405
     assert refused.json == {"error": "/translate does not answer the method GET: send POST"}

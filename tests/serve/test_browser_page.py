@@ -64,6 +64,13 @@ def test_the_address_of_a_model_is_that_of_its_file(models: Path, folder: Path, 
     assert ask(catalogue, folder, f"/{asked}") == (200, path.read_bytes())
 
 
+@pytest.mark.parametrize("path", ["/nothing", "/models/nothing", "/health/"])
+def test_an_unknown_address_is_answered_with_json(models: Path, folder: Path, path: str) -> None:
+    status, body = ask(Catalogue([models], print), folder, path)
+    assert status == 404
+    assert "error" in json.loads(body)
+
+
 def test_without_models_the_server_is_not_well(models: Path, folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.pocketmt"
     path.write_bytes((models / "en-de.pocketmt").read_bytes())

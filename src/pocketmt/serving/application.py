@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pocketmt.serving.api import Answer, Api
-from pocketmt.serving.errors import RequestError, refusal
+from pocketmt.serving.errors import ERROR_HANDLERS, RequestError
 from pocketmt.serving.gate import Gate
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
@@ -64,8 +64,9 @@ def make_application(catalogue: Catalogue, settings: ServerSettings, report: Cal
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={RequestError: _refuse, HTTPException: _refuse_http},
+        exception_handlers=ERROR_HANDLERS,
     )
+    app.router.redirect_slashes = False  # It would redirect past the path that a proxy puts before those of the server.
     paths = {route.path for route in routes}
     origin, longest = settings.allowed_origin, settings.body_bytes
     app.add_middleware(Gate, metrics=metrics, paths=paths, origin=origin, longest_body=longest)
@@ -86,17 +87,3 @@ def _file(content: bytes, kind: str) -> Callable[[Request], Answer]:
         return Response(content, media_type=kind, headers=headers)
 
     return answer
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestError)
-    return refusal(error)
-
-
-async def _refuse_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    detail, methods = error.detail, (error.headers or {}).get("Allow", "").split(", ")
-    if error.status_code == 405:
-        known = " or ".join(sorted({*methods} - {"HEAD"}))
-        detail = f"{request.url.path} does not answer the method {request.method}: send {known}"
-    return JSONResponse({"error": detail}, error.status_code, error.headers)

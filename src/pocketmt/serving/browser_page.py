@@ -11,14 +11,13 @@ from typing import Final
 from urllib.parse import quote
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 import pocketmt
 from pocketmt.errors import ConfigurationError
-from pocketmt.serving.errors import no_models, refusal
+from pocketmt.serving.errors import ERROR_HANDLERS, RequestError, no_models, refusal
 from pocketmt.serving.gate import Gate
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
@@ -78,7 +77,8 @@ def make_browser_application(catalogue: Catalogue, folder: Path, origin: str) ->
         Route("/models/{name}", _send_model(catalogue, origin)),
         Route("/health", _health(catalogue)),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=ERROR_HANDLERS)
+    app.router.redirect_slashes = False  # as those of the API
     app.add_middleware(Gate, metrics=Metrics(), paths={route.path for route in routes}, origin=origin)
     return app
 
@@ -147,7 +147,7 @@ def _send_model(catalogue: Catalogue, origin: str) -> Endpoint:
     async def answer(request: Request) -> Response:
         model = _named_models(catalogue).get(request.path_params["name"])
         if model is None or not model.path.is_file():
-            raise HTTPException(404, "there is no such model: /models.json lists them")
+            raise RequestError(404, "there is no such model: /models.json lists them")
         headers = _HEADERS | {"ETag": f'"{model.digest}"', "Cross-Origin-Resource-Policy": policy}
         if request.headers.get("if-none-match") == headers["ETag"]:
             return Response(status_code=304, headers=headers)

@@ -1,6 +1,10 @@
 """Errors that are answered to a client."""
 
-from starlette.responses import JSONResponse
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 
 class RequestError(Exception):
@@ -26,3 +30,20 @@ def refusal(error: RequestError) -> JSONResponse:
     """Return the answer that tells a client of an error."""
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
     return JSONResponse({"error": str(error)}, error.status, headers)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)
+    return refusal(error)
+
+
+async def _refuse_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    detail, methods = error.detail, (error.headers or {}).get("Allow", "").split(", ")
+    if error.status_code == 405:
+        known = " or ".join(sorted({*methods} - {"HEAD"}))
+        detail = f"{request.url.path} does not answer the method {request.method}: send {known}"
+    return JSONResponse({"error": detail}, error.status_code, error.headers)
+
+
+ERROR_HANDLERS: Final = {RequestError: _refuse, HTTPException: _refuse_http}  # of an application of Starlette
