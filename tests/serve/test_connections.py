@@ -178,12 +178,24 @@ def test_a_body_that_is_too_long_is_refused_with_the_limit(server: RunningServer
 def test_a_body_without_length_is_bounded(server: RunningServer) -> None:
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
     head = b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-    try:
-        answer = send(server, head, *[chunk] * 60)
-    except (BrokenPipeError, ConnectionResetError):
-        answer = b"HTTP/1.1 413"
-    assert answer.startswith(b"HTTP/1.1 413") or answer == b""
+    assert send(server, head, *[chunk] * 60).startswith(b"HTTP/1.1 413")
     assert server.get("/health").status == 200
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 3000000\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
+        b"nonsense\r\n\r\n",
+    ],
+)
+def test_a_client_that_still_sends_gets_its_answer(server: RunningServer, head: bytes) -> None:
+    with socket.create_connection(server.place, timeout=10) as connection:
+        connection.sendall(head)
+        time.sleep(0.3)  # The answer is there.
+        connection.sendall(b"x" * 3_000_000)
+        assert b'{"error":' in connection.makefile("rb").read()
 
 
 class ShortServer:
@@ -331,6 +343,21 @@ def test_slow_clients_are_cut_off(slow: str) -> None:
                             raise EOFError
                     except TimeoutError:
                         pass
+    finally:
+        server.end()
+
+
+def test_a_client_that_sends_after_its_answer_is_cut_off() -> None:
+    server = ShortServer()
+    try:
+        with socket.create_connection(server.place, timeout=10) as connection:
+            connection.sendall(b"POST /translate HTTP/1.1\r\nConnection: close\r\nContent-Length: 900000000\r\n\r\n")
+            assert connection.makefile("rb").read().startswith(b"HTTP/1.1 413")
+            start = time.monotonic()
+            with pytest.raises((BrokenPipeError, ConnectionResetError)):
+                while time.monotonic() - start < 8:
+                    connection.sendall(b"x")
+                    time.sleep(0.05)
     finally:
         server.end()
 

@@ -21,6 +21,12 @@ class Recorder(asyncio.Transport):
     def close(self) -> None:
         self.events.append("close")
 
+    def write_eof(self) -> None:
+        self.events.append("end")
+
+    def resume_reading(self) -> None:
+        self.events.append("read")
+
     def abort(self) -> None:
         self.events.append("abort")
 
@@ -46,7 +52,7 @@ def nothing(writes: JoinedWrites) -> None:
 def test_what_is_written_at_once_is_sent_at_once(end: Callable[[JoinedWrites], None], events: list[object]) -> None:
     async def work() -> list[object]:
         recorder = Recorder()
-        writes = JoinedWrites(recorder, asyncio.get_running_loop())
+        writes = JoinedWrites(recorder, asyncio.get_running_loop(), lambda: False)
         writes.write(b"head")
         writes.write(b"body")
         assert recorder.events == []
@@ -58,3 +64,18 @@ def test_what_is_written_at_once_is_sent_at_once(end: Callable[[JoinedWrites], N
         return recorder.events
 
     assert asyncio.run(work()) == events
+
+
+def test_a_connection_whose_client_sends_is_closed_in_two_steps() -> None:
+    async def work() -> list[object]:
+        recorder = Recorder()
+        writes = JoinedWrites(recorder, asyncio.get_running_loop(), lambda: True)
+        writes.write(b"answer")
+        writes.close()
+        assert writes.is_closing()
+        writes.write(b"late")
+        await asyncio.sleep(0)
+        writes.close()
+        return recorder.events
+
+    assert asyncio.run(work()) == [b"answer", "end", "read", "close"]

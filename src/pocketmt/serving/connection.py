@@ -68,8 +68,9 @@ def _refusal(status: HTTPStatus, message: str, headers: Sequence[tuple[bytes, by
 class TimedConnection(HttpToolsProtocol):
     """A connection that is looked at now and then: as long as one request is in one phase, time counts.
 
-    Phases are the head of a request, its body, and an answer that waits for the client to read. Of a head that is too
-    long no more is kept than what shows it. Requests before a wrong one are answered first.
+    Phases are the head of a request, its body, an answer that waits for the client to read, and the end of a connection
+    whose client still sends. Of a head that is too long no more is kept than what shows it. Requests before a wrong one
+    are answered first.
     """
 
     receive_seconds: float
@@ -100,7 +101,7 @@ class TimedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to look at the connection, or refuse it."""
-        super().connection_made(JoinedWrites(transport, self.loop))
+        super().connection_made(JoinedWrites(transport, self.loop, self._client_sends))
         self._address = str((transport.get_extra_info("peername") or ("",))[0])
         self._from_proxy = self._address in self.proxies
         if not self.address_limit.enter(self._address):
@@ -205,6 +206,10 @@ class TimedConnection(HttpToolsProtocol):
             self._timer.cancel()
         super().connection_lost(exc)
 
+    def _client_sends(self) -> bool:
+        """Whether the client may be sending what nobody will read."""
+        return self._refused or (self.cycle is not None and self.cycle.more_body)
+
     def _look(self) -> None:
         phase, limit = self._current_phase()
         now = self.loop.time()
@@ -220,6 +225,8 @@ class TimedConnection(HttpToolsProtocol):
         """Return the phase of a request, and how long it may last; 0: as long as it wants."""
         if self.transport.get_write_buffer_size():
             return ("answer", self.cycle), self.send_seconds
+        if self.transport.is_closing():
+            return ("end", self.cycle), self.receive_seconds
         if self.pipeline:
             return ("work", self.cycle), 0.0  # The next request waits for the answer to this one.
         if self.cycle is None or self.cycle.response_complete:
