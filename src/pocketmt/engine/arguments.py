@@ -1,7 +1,7 @@
 """Checks of arguments, whose messages say what was given and what is allowed."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pocketmt.errors import EngineError
 
@@ -21,6 +21,14 @@ def check_lines(lines: object, name: str = "lines", *, first: int = 0) -> list[s
             advice = ": decode it first" if isinstance(line, bytes | bytearray) else ""
             raise TypeError(f"{name}[{index}] must be a string, not {_type_name(line)}{advice}")
     return checked
+
+
+def check_chunk(chunk: object) -> None:
+    """Raise TypeError for anything but a list, or another sequence, of lines; the lines are not looked at."""
+    if isinstance(chunk, str | bytes | bytearray):
+        check_lines(chunk)
+    if not isinstance(chunk, Sequence):
+        raise TypeError(f"each chunk must be a list of strings, not {_type_name(chunk)}")
 
 
 def check_text(text: object, name: str) -> str:

@@ -5,10 +5,10 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Unpack, cast
+from typing import TYPE_CHECKING, Final, Never, Unpack, cast
 
 from pocketmt.chunks import in_chunks
-from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
+from pocketmt.engine.arguments import check_chunk, check_flag, check_integer, check_lines, check_text
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.devices import NATIVE, choose_device, lines_at_once
@@ -86,7 +86,7 @@ class Translator:
         pin_workers = check_flag("pin_workers", pin_workers)
         self.device = choose_device(device)
         self.lines_at_once = lines_at_once(self.device)
-        models = model if isinstance(model, Sequence) and not isinstance(model, str) else [model]
+        models = model if isinstance(model, Sequence) and not isinstance(model, str | bytes | bytearray) else [model]
         if not models:
             raise EngineError("model is empty: give the path of a model file, or several")
         paths = [*map(resolve_model, models)]
@@ -106,6 +106,10 @@ class Translator:
         )
         self._last_check: tuple[list[object], Search | None] = [], None
         self._background: dict[int, BackgroundTranslations] = {}  # process -> its own: a fork has no threads
+
+    def __reduce__(self) -> Never:
+        """Refuse to be pickled or copied."""
+        raise TypeError("a Translator cannot be pickled or copied: load the model in each process")
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -246,8 +250,11 @@ class Translator:
         """Yield the translations of each chunk of lines, in order, while the chunk after it is read.
 
         For an empty chunk nothing is yielded, but all earlier chunks are answered before the next chunk is read. So a
-        source that waits for more input should first give an empty chunk. Raises EngineError if an option is out of
-        range.
+        source that waits for more input should first give an empty chunk.
+
+        Raises:
+            TypeError: chunks, or a chunk, is no list of the right kind.
+            EngineError: an option is out of range.
         """
         if not isinstance(cast(object, chunks), Iterable):
             raise TypeError(f"chunks must be lists of strings, not {type(chunks).__name__}")
@@ -309,6 +316,7 @@ class Translator:
         pending: deque[PendingLines] = deque()
         count = 0
         for chunk in chunks:
+            check_chunk(chunk)
             if chunk:
                 pending.append(self._prepare(chunk, search, count))
                 if search.parallel or len(pending) == 1:  # A single worker computes one chunk after the other.

@@ -1,5 +1,6 @@
 """Arguments of a Translator: wrong types and values are refused with a message that says what is allowed."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,26 @@ def test_anything_but_lines_is_refused(translator: Translator, message: str) -> 
         translator.translate_detailed,
         translator.submit,
         lambda lines: list(translator.translate_stream(lines)),
-        lambda lines: list(translator.translate_chunks(["given" if lines is None else lines])),
+        lambda lines: list(translator.translate_chunks([lines])),
     ):
         with pytest.raises(TypeError, match=message if isinstance(given, str | bytes | list) else "not"):
             call(given)
+
+
+@pytest.mark.parametrize("chunk", [None, 0, "", b"", {}, iter(LINES)])
+def test_a_chunk_that_is_no_list_is_refused(translator: Translator, chunk: Any) -> None:
+    with pytest.raises(TypeError, match="a list of strings"):
+        list(translator.translate_chunks([chunk]))
+
+
+def test_a_translator_is_not_pickled(translator: Translator) -> None:
+    with pytest.raises(TypeError, match="cannot be pickled or copied: load the model in each process"):
+        pickle.dumps(translator)
+
+
+def test_a_model_is_not_given_in_bytes() -> None:
+    with pytest.raises(TypeError, match="model must be a path, the name of a bundled model, or a list of them, not by"):
+        Translator(b"everyday-en-de")  # type: ignore[arg-type]
 
 
 def test_any_iterable_of_strings_is_accepted(translator: Translator) -> None:
