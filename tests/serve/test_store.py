@@ -182,6 +182,24 @@ def test_a_model_that_was_replaced_by_one_for_other_languages_is_refused(
     asyncio.run(work())
 
 
+def test_a_replacement_that_is_given_up_is_loaded_all_the_same(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        loads: list[str] = []
+        store = store_of(loads, most_memory=0)
+        old = described("a")
+        async with store.use(old):
+            pass
+        replacing = asyncio.create_task(store.replace(replace(old, stamp=(1, 1, 1))))
+        await asyncio.sleep(0.001)
+        replacing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await replacing
+        assert await store.replace(replace(old, stamp=(1, 1, 1)))
+        assert loads.count("a") >= 2
+
+    asyncio.run(work())
+
+
 def test_a_full_disk_for_temporary_files_is_told_once_and_may_pass(
     described: Callable[[str], ModelDescription], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,7 +96,7 @@ class ModelStore:
         """
         await self._loading_ended(description.path)
         if description.path in self._loaded:
-            await self._begin_to_load(description)
+            await asyncio.shield(self._begin_to_load(description))
         loaded = self._loaded.get(description.path)
         return loaded is None or loaded.description.stamp == description.stamp
 
