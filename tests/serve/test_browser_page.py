@@ -1,8 +1,10 @@
 """The application of `pocketmt serve --web` without a built page, and the text that the built page begins with."""
 
 import asyncio
+import gzip
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -20,6 +22,14 @@ from .conftest import running_server
 
 def ask(catalogue: Catalogue, folder: Path, path: str) -> tuple[int, bytes]:
     """Return the status and the body of an answer."""
+    status, _, body = answer(catalogue, folder, path, {})
+    return status, body
+
+
+def answer(
+    catalogue: Catalogue, folder: Path, path: str, headers: Mapping[str, str]
+) -> tuple[int, dict[str, str], bytes]:
+    """Return the status, the headers and the body of an answer."""
     sent: list[dict[str, Any]] = []
 
     unread: list[dict[str, Any]] = [{"type": "http.request", "body": b"", "more_body": False}]
@@ -32,9 +42,11 @@ def ask(catalogue: Catalogue, folder: Path, path: str) -> tuple[int, bytes]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": [], "root_path": ""}
+    given = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": given, "root_path": ""}
     asyncio.run(make_browser_application(catalogue, folder, "")(scope, receive, send))
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+    names = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], names, b"".join(message.get("body", b"") for message in sent)
 
 
 @pytest.fixture
@@ -62,6 +74,46 @@ def test_the_address_of_a_model_is_that_of_its_file(models: Path, folder: Path, 
     (listed,) = json.loads(ask(catalogue, folder, "/models.json")[1])
     asked = unquote(urlsplit(listed["url"]).path)  # as a browser and the server read it
     assert ask(catalogue, folder, f"/{asked}") == (200, path.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("known", "status"),
+    [
+        ("{etag}", 304),
+        ("W/{etag}", 304),
+        ('"other", {etag}', 304),
+        ('"other",W/{etag}', 304),
+        ("*", 304),
+        ('"other"', 200),
+        ("", 200),
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/models/en-de.pocketmt"])
+def test_what_a_browser_has_is_not_sent_again(models: Path, folder: Path, path: str, known: str, status: int) -> None:
+    catalogue = Catalogue([models], print)
+    etag = answer(catalogue, folder, path, {})[1]["etag"]
+    found, headers, body = answer(catalogue, folder, path, {"if-none-match": known.format(etag=etag)})
+    assert (found, headers["etag"], bool(body)) == (status, etag, status == 200)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "compressed"),
+    [
+        ("gzip, deflate, br", True),
+        ("br;q=1.0, GZIP;q=0.8, *;q=0.1", True),
+        ("gzip;q=0", False),
+        ("gzip; q=0.000, br", False),
+        ("gzip;q=0.001", True),
+        ("x-notgzip", False),
+        ("", False),
+    ],
+)
+def test_files_are_compressed_for_those_who_take_it(
+    models: Path, folder: Path, accepted: str, compressed: bool
+) -> None:
+    _, headers, body = answer(Catalogue([models], print), folder, "/", {"accept-encoding": accepted})
+    assert (headers.get("content-encoding") == "gzip") == compressed
+    assert (gzip.decompress(body) if compressed else body) == b"a page"
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/models/nothing", "/health/"])

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from pocketmt.serving.page_files import INDEX, TYPES
 from pocketmt.serving.watching import watched_files
 
 _MODELS: Final = "/models.json"
+_NEVER: Final = re.compile(r"\s*q\s*=\s*0(\.0*)?\s*", re.IGNORECASE)  # the weight of a coding that is refused
 _HEADERS: Final = {
     # WebAssembly is compiled; a model file that the user opens is fetched from a blob.
     "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
@@ -101,13 +103,28 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 def _send_page_file(file: _PageFile) -> Endpoint:
     async def answer(request: Request) -> Response:
         headers = _HEADERS | {"ETag": file.etag, "Vary": "Accept-Encoding"}
-        if request.headers.get("if-none-match") == file.etag:
+        if _is_known(request, file.etag):
             return Response(status_code=304, headers=headers)
-        if "gzip" not in request.headers.get("accept-encoding", ""):
+        if not _takes_gzip(request):
             return Response(file.content, media_type=file.media_type, headers=headers)
         return Response(file.compressed, media_type=file.media_type, headers=headers | {"Content-Encoding": "gzip"})
 
     return answer
+
+
+def _listed(request: Request, header: str) -> list[str]:
+    return [each.strip() for value in request.headers.getlist(header) for each in value.split(",")]
+
+
+def _is_known(request: Request, etag: str) -> bool:
+    """Whether the client has the content with an ETag (RFC 9110, section 13.1.2)."""
+    known = _listed(request, "if-none-match")
+    return known == ["*"] or etag in (each.removeprefix("W/") for each in known)
+
+
+def _takes_gzip(request: Request) -> bool:
+    codings = [each.partition(";") for each in _listed(request, "accept-encoding")]
+    return any(name.strip().lower() == "gzip" and not _NEVER.fullmatch(weight) for name, _, weight in codings)
 
 
 def _named_models(catalogue: Catalogue) -> Mapping[str, ModelDescription]:
@@ -149,7 +166,7 @@ def _send_model(catalogue: Catalogue, origin: str) -> Endpoint:
         if model is None or not model.path.is_file():
             raise RequestError(404, "there is no such model: /models.json lists them")
         headers = _HEADERS | {"ETag": f'"{model.digest}"', "Cross-Origin-Resource-Policy": policy}
-        if request.headers.get("if-none-match") == headers["ETag"]:
+        if _is_known(request, headers["ETag"]):
             return Response(status_code=304, headers=headers)
         return FileResponse(model.path, media_type="application/octet-stream", headers=headers)
 
