@@ -36,6 +36,11 @@ def test_a_transfer_encoding_is_decoded() -> None:
     assert form_parts(TYPE, body, 1) == [Part("q", None, b"Two dogs.")]
 
 
+def test_a_declared_encoding_is_told() -> None:
+    body = form(field("q", b"Gr\xfc\xdfe", "\r\nContent-Type: text/plain; charset=ISO-8859-1"))
+    assert form_parts(TYPE, body, 1) == [Part("q", None, b"Gr\xfc\xdfe", "iso-8859-1")]
+
+
 def test_a_part_that_is_itself_of_several_parts_is_not_divided() -> None:
     inner = b"--inner\r\n\r\ntext\r\n--inner--"
     body = form(b"Content-Type: multipart/mixed; boundary=inner\r\n" + field("q", inner))

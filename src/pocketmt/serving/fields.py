@@ -7,12 +7,13 @@ from urllib.parse import parse_qsl
 
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.files import UploadedFile
-from pocketmt.serving.multipart import form_parts
+from pocketmt.serving.multipart import Part, form_parts
 from pocketmt.text.normalization import replace_surrogates
 
 FILE: Final = "file"  # the field with a file
 MOST_FIELDS: Final = 100  # of a form
 _SHOWN: Final = 40  # characters of a wrong value
+_UTF8: Final = ("utf-8", "utf8", "us-ascii", "")  # names of the encoding, of a part of it, and none
 _EMPTY: Final = (None, "")  # Clients send these for fields that they do not set.
 
 
@@ -21,14 +22,14 @@ def read_fields(content_type: str, body: bytes, query: bytes) -> dict[str, objec
 
     Raises RequestError (400) if the body is not what its type says.
     """
-    fields: dict[str, object] = _form(query)
+    fields: dict[str, object] = _form(query, "the query of the address")
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/x-www-form-urlencoded":
         if body.lstrip().startswith(b"{"):
             raise RequestError(
                 400, "the body is JSON, but its type is that of a form: set Content-Type: application/json"
             )
-        return fields | _form(body)
+        return fields | _form(body, "the form")
     if kind == "multipart/form-data":
         return fields | _multipart(content_type, body)
     if kind and kind != "application/json" and not kind.endswith("+json"):
@@ -37,6 +38,8 @@ def read_fields(content_type: str, body: bytes, query: bytes) -> dict[str, objec
         return fields
     try:
         value = json.loads(body)
+    except UnicodeDecodeError as error:
+        raise _not_utf8("the body") from error
     except (ValueError, RecursionError) as error:
         raise RequestError(400, 'the body is not JSON: send an object such as {"q": "text"}') from error
     if not isinstance(value, dict):
@@ -44,13 +47,17 @@ def read_fields(content_type: str, body: bytes, query: bytes) -> dict[str, objec
     return fields | value
 
 
-def _form(body: bytes) -> dict[str, object]:
+def _not_utf8(what: str) -> RequestError:
+    return RequestError(400, f"{what} is not UTF-8: send it in UTF-8")
+
+
+def _form(form: bytes, what: str) -> dict[str, object]:
     try:
-        pairs = parse_qsl(
-            body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=MOST_FIELDS
-        )
+        pairs = parse_qsl(form.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(what) from error
     except ValueError as error:
-        raise RequestError(400, f"the form has more than {MOST_FIELDS} fields") from error
+        raise RequestError(400, f"{what} has more than {MOST_FIELDS} fields") from error
     return dict(reversed(pairs))  # Of fields of the same name, the first counts.
 
 
@@ -66,8 +73,18 @@ def _multipart(content_type: str, body: bytes) -> dict[str, object]:
         if part.name == FILE and part.file_name is not None:
             fields.setdefault(FILE, UploadedFile(part.file_name, part.content))
         else:
-            fields.setdefault(part.name, part.content.decode("utf-8", "replace"))
+            fields.setdefault(part.name, _text_of(part))
     return fields
+
+
+def _text_of(part: Part) -> str:
+    # Some clients declare ISO-8859-1 for fields in ASCII.
+    if part.charset not in _UTF8 and not part.content.isascii():
+        raise RequestError(400, f"the field {part.name!r:.{_SHOWN}} is in {part.charset:.{_SHOWN}}: send it in UTF-8")
+    try:
+        return part.content.decode()
+    except UnicodeDecodeError as error:
+        raise _not_utf8(f"the field {part.name!r:.{_SHOWN}}") from error
 
 
 def texts_field(fields: Mapping[str, object], most: int) -> tuple[list[str], bool]:
@@ -119,6 +136,8 @@ def flag_field(fields: Mapping[str, object], name: str) -> bool:
         return False
     if isinstance(value, str) and value.lower() in ("true", "false", "1", "0"):
         value = value.lower() in ("true", "1")
+    if type(value) is int and value in (0, 1):
+        value = bool(value)
     if not isinstance(value, bool):
         raise RequestError(400, f"{name} must be true or false")
     return value

@@ -13,11 +13,12 @@ LONGEST_HEADERS: Final = 8_192  # bytes of a part's headers, or of the type of t
 
 
 class Part(NamedTuple):
-    """A part of a form."""
+    """A part of a form; `charset` is the declared encoding in lower case, "" if none is."""
 
     name: str | None
     file_name: str | None
     content: bytes
+    charset: str = ""
 
 
 def form_parts(content_type: str, body: bytes, most: int) -> list[Part]:
@@ -63,7 +64,8 @@ def _part(section: bytes) -> Part:
     headers.set_payload(content.decode("ascii", "surrogateescape"))
     decoded = headers.get_payload(decode=True)  # by its Content-Transfer-Encoding, if it has one
     assert isinstance(decoded, bytes)
-    return Part(name if isinstance(name, str) else None, headers.get_filename(), decoded)
+    charset = headers.get_content_charset("")
+    return Part(name if isinstance(name, str) else None, headers.get_filename(), decoded, charset)
 
 
 def _headers(lines: bytes) -> Message:
