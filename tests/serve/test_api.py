@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,11 @@ def test_a_document_keeps_its_paragraphs(server: RunningServer, translator: Tran
     assert translated.startswith("  Ein Mann")
 
 
+def multipart(q: bytes, type_: str = "") -> bytes:
+    parts = [(b'"q"\r\n' + type_.encode(), q), (b'"source"\r\n', b"en"), (b'"target"\r\n', b"de")]
+    return b"".join(b"--x\r\nContent-Disposition: form-data; name=%s\r\n%s\r\n" % each for each in parts) + b"--x--\r\n"
+
+
 @pytest.mark.parametrize("listed", [False, True])
 def test_the_source_language_is_detected(server: RunningServer, listed: bool) -> None:
     answer = server.translate([TEXTS[0]] if listed else TEXTS[0], source="auto")
@@ -41,6 +47,9 @@ def test_the_source_language_is_detected(server: RunningServer, listed: bool) ->
     assert detected["language"] == "en"
     assert 50 < detected["confidence"] <= 100
     assert "detectedLanguage" not in server.translate(TEXTS[0])
+    assert "detectedLanguage" not in server.translate([])
+    assert server.translate([], source="auto") == {"translatedText": [], "detectedLanguage": []}
+    assert server.translate(TEXTS[0], source="Auto") == server.translate(TEXTS[0], source="auto")
 
 
 def test_alternatives_are_other_translations(server: RunningServer) -> None:
@@ -94,10 +103,38 @@ def test_json_and_forms_are_understood(server: RunningServer, kind: str) -> None
     elif kind == "form":
         body, type_ = b"q=Two+dogs%2e&source=en&target=de", "application/x-www-form-urlencoded"
     else:
-        parts = [("q", "Two dogs."), ("source", "en"), ("target", "de")]
-        body = "".join(f'--x\r\nContent-Disposition: form-data; name="{a}"\r\n\r\n{b}\r\n' for a, b in parts).encode()
-        body, type_ = body + b"--x--\r\n", "multipart/form-data; boundary=x"
+        body, type_ = multipart(b"Two dogs."), "multipart/form-data; boundary=x"
     answer = server.request("POST", "/translate", body, {"Content-Type": type_})
+    assert answer.json == {"translatedText": "Zwei Hunde."}
+
+
+FORM, PARTS, JSON = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json"
+LATIN_1 = "Content-Type: text/plain; charset=ISO-8859-1\r\n"
+
+
+@pytest.mark.parametrize(
+    ("type_", "body", "named"),
+    [
+        (FORM, b"q=Caf%E9&source=en&target=de", "the form is not UTF-8"),
+        (FORM, b"q=Caf\xe9&source=en&target=de", "the form is not UTF-8"),
+        (PARTS, multipart(b"Caf\xe9"), "the field 'q' is not UTF-8"),
+        (PARTS, multipart(b"Caf\xc3\xa9", LATIN_1), "the field 'q' is in iso-8859-1"),
+        (JSON, b'{"q": "Caf\xe9", "source": "en", "target": "de"}', "the body is not UTF-8"),
+    ],
+)
+def test_other_encodings_are_refused(server: RunningServer, type_: str, body: bytes, named: str) -> None:
+    answer = server.request("POST", "/translate", body, {"Content-Type": type_})
+    assert answer.status == 400
+    assert answer.json == {"error": f"{named}: send it in UTF-8"}
+
+
+def test_an_address_in_another_encoding_is_refused(server: RunningServer) -> None:
+    answer = server.request("POST", "/translate?q=Caf%E9&source=en&target=de")
+    assert (answer.status, answer.json) == (400, {"error": "the query of the address is not UTF-8: send it in UTF-8"})
+
+
+def test_ascii_may_be_declared_as_another_encoding(server: RunningServer) -> None:
+    answer = server.request("POST", "/translate", multipart(b"Two dogs.", LATIN_1), {"Content-Type": PARTS})
     assert answer.json == {"translatedText": "Zwei Hunde."}
 
 
@@ -169,6 +206,8 @@ def test_empty_fields_have_their_defaults(server: RunningServer, fields: dict[st
 
 def test_a_flag_may_be_in_any_case(server: RunningServer) -> None:
     assert server.translate("Two dogs.", alignment="True")["alignment"]
+    assert server.translate("Two dogs.", alignment=1)["alignment"]
+    assert "alignment" not in server.translate("Two dogs.", alignment=0)
 
 
 def test_json_with_the_type_of_a_form_is_explained(server: RunningServer) -> None:
@@ -195,6 +234,10 @@ def test_the_counters_grow(server: RunningServer) -> None:
     assert server.metric("pocketmt_characters_total") == before[0] + 16
     assert server.metric("pocketmt_batch_sentences_sum") == before[1] + 2
     assert server.metric("pocketmt_models_loaded") == 1
+    server.post("/translate", q="Two dogs.", source="en", target="fr")
+    server.post("/detect", q="Two dogs.")
+    assert server.metric("pocketmt_characters_total") == before[0] + 16
+    assert 0 <= time.time() - server.metric("pocketmt_start_time_seconds") < 3_600
 
 
 def test_other_pages_may_use_the_api_but_not_the_counters(server: RunningServer) -> None:
@@ -249,6 +292,14 @@ def test_guesses_of_keys_are_limited(serve: Serve, tmp_path: Path) -> None:
     assert server.post("/detect", q="a dog", api_key="secret-key-1").status == 200
 
 
+def test_requests_that_cannot_be_read_are_limited(serve: Serve) -> None:
+    server = serve("--requests-per-minute", "3")
+    wrong = [b"{", b'{"q": "a", "api_key": 1}', b"x" * 2_000_000, b"{"]
+    statuses = [server.request("POST", "/detect", body, {"Content-Type": JSON}).status for body in wrong]
+    assert statuses == [400, 400, 413, 429]
+    assert server.post("/detect", q="a dog").status == 429
+
+
 def test_a_client_cannot_name_another_address(serve: Serve) -> None:
     server = serve("--requests-per-minute", "2")
     statuses = [
@@ -278,12 +329,13 @@ def test_a_taken_port_is_an_error(server: RunningServer, pocketmt: Run) -> None:
         ("--allow-origin", "https://a.example\r\nX: y", "give an origin as browsers send it"),
         ("--allow-origin", "a.example", "give an origin as browsers send it"),
         ("--host", "", "it is empty"),
+        ("--workers", "1025", "1025 is not in the range 1<=x<=1024"),
     ],
 )
 def test_a_wrong_value_is_an_error(pocketmt: Run, option: str, value: str, named: str) -> None:
     answer = pocketmt("serve", "--port", "0", option, value)
     assert answer.returncode == 2
-    assert f"Invalid value for '{option}': {named}" in answer.stderr.decode()
+    assert f"Invalid value for '{option}'" in answer.stderr.decode() and named in answer.stderr.decode()
 
 
 @pytest.mark.parametrize("value", ["proxy.local", "10.0.0.1/8", ""])

@@ -66,7 +66,9 @@ def test_subtitles_keep_their_times(server: RunningServer) -> None:
 
 
 def test_strings_of_json_are_translated(server: RunningServer) -> None:
+    before = server.metric("pocketmt_characters_total")
     answer = upload(server, "en.json", b'{"A dog runs.": "A dog runs.", "n": [1, "Two men\\r\\nplay."]}\n')
+    assert server.metric("pocketmt_characters_total") == before + len("A dog runs.\nTwo men\nplay.\n")
     assert isinstance(answer.json, dict), answer.body
     downloaded = server.get(answer.json["translatedFileUrl"].removeprefix(server.address)).body.decode()
     dog, first, second = str(server.translate("A dog runs.\nTwo men\nplay.")["translatedText"]).split("\n")

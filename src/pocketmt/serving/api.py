@@ -20,7 +20,7 @@ from pocketmt.serving.fields import file_field, flag_field, number_field, read_f
 from pocketmt.serving.files import KINDS, TranslatedFiles
 from pocketmt.serving.leaving import LeavingClient
 from pocketmt.serving.metrics import Metrics
-from pocketmt.serving.service import TranslatedText, TranslationService
+from pocketmt.serving.service import TranslatedText, TranslationService, is_automatic
 from pocketmt.serving.settings import ServerSettings
 from pocketmt.serving.specification import specification
 from pocketmt.text.languages import language_name
@@ -87,7 +87,9 @@ class Api:
                 aligned=aligned and not markup,
             ),
         )
-        answers = {name: values if listed else values[0] for name, values in _members(done, alternatives, aligned)}
+        self._metrics.translated(sum(map(len, texts)))
+        members = _members(done, detected=is_automatic(source), alternatives=alternatives > 0, aligned=aligned)
+        answers = {name: values if listed else values[0] for name, values in members}
         return JSONResponse(answers)
 
     async def translate_file(self, request: Request) -> Response:
@@ -104,6 +106,7 @@ class Api:
             self._check_characters([text], "the file with all forms of its messages")
         work = self._service.translate(client, [text], source, target, markup=file.is_html, n_best=1, aligned=False)
         [done] = await self._unless_client_leaves(request, work)
+        self._metrics.translated(len(text))
         content = await asyncio.to_thread(file.translated, units, done.text)
         key = self._files.keep(file.translated_name(target), content)
         return JSONResponse({"translatedFileUrl": f"{_address_of_server(request)}/download_file/{key}"})
@@ -188,10 +191,14 @@ class Api:
 
     async def _read(self, request: Request) -> tuple[dict[str, object], str]:
         """Return the fields of a request and its client; raises RequestError."""
-        body = await request.body()
-        fields = read_fields(request.headers.get("content-type", ""), body, request.scope["query_string"])
-        key = text_field(fields, "api_key", "")
         address = request.client.host if request.client is not None else ""
+        try:
+            body = await request.body()
+            fields = read_fields(request.headers.get("content-type", ""), body, request.scope["query_string"])
+            key = text_field(fields, "api_key", "")
+        except RequestError:
+            self._clients.count_unreadable(address)
+            raise
         return fields, self._clients.identify(address, key)
 
     def _check_characters(self, texts: list[str], what: str = "q") -> None:
@@ -199,7 +206,6 @@ class Api:
         if characters > self._settings.characters:
             limit = self._settings.characters
             raise RequestError(400, f"{what} has {characters:,} characters, the limit is {limit:,}: send less at once")
-        self._metrics.accepted(characters)
 
     async def _unless_client_leaves(self, request: Request, work: Coroutine[object, object, Value]) -> Value:
         """Return the result of some work, which is cancelled when the client closes the connection."""
@@ -223,12 +229,14 @@ def _address_of_server(request: Request) -> str:
     return f"{request.scope['scheme']}://{host}{prefix and '/'}{prefix}"
 
 
-def _members(done: list[TranslatedText], alternatives: int, aligned: bool) -> list[tuple[str, list[object]]]:
+def _members(
+    done: list[TranslatedText], *, detected: bool, alternatives: bool, aligned: bool
+) -> list[tuple[str, list[object]]]:
     """Return the members of an answer, each with the values of all texts."""
     members: list[tuple[str, list[object]]] = [("translatedText", [each.text for each in done])]
-    detected = [each.detected for each in done if each.detected is not None]
     if detected:
-        members.append(("detectedLanguage", [_detected(each) for each in detected]))
+        found = [_detected(each.detected) for each in done if each.detected is not None]
+        members.append(("detectedLanguage", list(found)))
     if alternatives:
         members.append(("alternatives", [each.alternatives for each in done]))
     if aligned:

@@ -86,6 +86,10 @@ class Clients:
             raise RequestError(403, "an api_key is needed: ask the operator of this server for one")
         return client
 
+    def count_unreadable(self, address: str) -> None:
+        """Count a request whose key could not be read, for its address; raises RequestError (429) as `identify`."""
+        self._charge(f"address {network_of(address)}")
+
     def _charge(self, client: str) -> None:
         rate = self._settings.requests_per_minute
         if not rate:

@@ -53,15 +53,15 @@ class Metrics:
         self._batch_sentences.add(sentences)
         self._batch_seconds.add(seconds)
 
-    def accepted(self, characters: int) -> None:
-        """Count the characters of a request to translate."""
+    def translated(self, characters: int) -> None:
+        """Count the characters of texts that were translated."""
         self._characters += characters
 
     def cancelled(self) -> None:
         """Count a request whose client left."""
         self._cancelled += 1
 
-    def render(self, gauges: Mapping[str, tuple[str, float]]) -> str:
+    def render(self, gauges: Mapping[str, tuple[str, int]]) -> str:
         """Return all counters.
 
         Args:
@@ -74,7 +74,7 @@ class Metrics:
         for (path, status), count in sorted(self._requests.items()):
             lines.append(f'pocketmt_requests_total{{path="{path}",status="{status}"}} {count}')
         for name, text, count in (
-            ("pocketmt_characters_total", "Characters that were accepted for translation.", self._characters),
+            ("pocketmt_characters_total", "Characters of the texts that were translated.", self._characters),
             ("pocketmt_cancelled_total", "Requests whose clients left before the answer.", self._cancelled),
         ):
             lines += [f"# HELP {name} {text}", f"# TYPE {name} counter", f"{name} {count}"]
@@ -85,5 +85,5 @@ class Metrics:
         ):
             lines += [f"# HELP {name} {text}", f"# TYPE {name} histogram", *histogram.lines(name)]
         for name, (text, value) in gauges.items():
-            lines += [f"# HELP {name} {text}", f"# TYPE {name} gauge", f"{name} {value:g}"]
+            lines += [f"# HELP {name} {text}", f"# TYPE {name} gauge", f"{name} {value}"]
         return "\n".join(lines) + "\n"

@@ -45,6 +45,11 @@ class TranslatedText:
     detected: Detected | None = None
 
 
+def is_automatic(source: str) -> bool:
+    """Return whether the language of a text is to be detected."""
+    return source.lower() == "auto"
+
+
 class TranslationService:
     """Translates for many clients with the models of a catalogue. Belongs to one event loop.
 
@@ -84,7 +89,7 @@ class TranslationService:
         Args:
             client: who asks.
             texts: to translate.
-            source: code of their language, or "auto".
+            source: code of their language, or "auto" in any case.
             target: code of the language to translate into.
             markup: whether the texts are HTML.
             n_best: translations of each text; of HTML there is one.
@@ -95,7 +100,7 @@ class TranslationService:
         target = self.language(target, "target")
         detected: list[Detected | None] = [None] * len(texts)
         sources = [source] * len(texts)
-        if source == "auto":
+        if is_automatic(source):
             found = await self._detect_sources(texts, target, markup=markup)
             detected, sources = [*found], [each.language for each in found]
         routes = self._by_route(sources, target)
