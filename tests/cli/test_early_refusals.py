@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from pocketmt.cli.main import run
-from pocketmt.cli.options import LARGEST_BEAM
-from pocketmt.engine import _native
+from pocketmt.cli.options import LARGEST_BEAM, MOST_WORKERS
+from pocketmt.engine import _native, translator
 from tests.compression.tiny_run import write_tiny_run
 
 CONFIGURATION = """
@@ -38,6 +38,7 @@ def write_configuration(source: str = "en", accelerator: str = "cpu") -> None:
 
 def test_the_largest_beam_is_the_engines() -> None:
     assert _native.max_beam_size == LARGEST_BEAM
+    assert translator.MOST_WORKERS == MOST_WORKERS
 
 
 @pytest.mark.parametrize(

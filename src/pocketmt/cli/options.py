@@ -56,6 +56,7 @@ class GivenOnce(click.Option):
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 LARGEST_BEAM = 256  # The engine's limit.
+MOST_WORKERS = 1024  # The engine's limit.
 
 # What `pocketmt train` writes; the module that names these files imports PyTorch.
 RUN_FILES = ("configuration.json", "vocabulary.model", "log.jsonl", "checkpoint.pt", "model.safetensors")
@@ -122,7 +123,7 @@ beam_size_option = click.option(
 workers_option = click.option(
     "--workers",
     "-w",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_WORKERS),
     default=1,
     show_default=True,
     help="Threads, with one copy of the weights. Translations do not depend on their number.",
