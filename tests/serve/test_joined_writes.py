@@ -1,11 +1,15 @@
 """Answers are sent in one piece, and completely before a connection is closed."""
 
 import asyncio
+import socket
+import time
 from collections.abc import Callable
 
 import pytest
 
 from pocketmt.serving.joined_writes import JoinedWrites
+
+from .conftest import RunningServer
 
 
 class Recorder(asyncio.Transport):
@@ -79,3 +83,19 @@ def test_a_connection_whose_client_sends_is_closed_in_two_steps() -> None:
         return recorder.events
 
     assert asyncio.run(work()) == [b"answer", "end", "read", "close"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 3000000\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
+        b"nonsense\r\n\r\n",
+    ],
+)
+def test_a_client_that_still_sends_gets_its_answer(server: RunningServer, head: bytes) -> None:
+    with socket.create_connection(server.place, timeout=10) as connection:
+        connection.sendall(head)
+        time.sleep(0.3)  # The answer is there.
+        connection.sendall(b"x" * 3_000_000)
+        assert b'{"error":' in connection.makefile("rb").read()
