@@ -16,6 +16,7 @@ import {
   translationSpans,
   withDecimals,
   withStandIns,
+  withoutAddedMark,
 } from "../../web/dist/testing.js";
 
 const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
@@ -93,6 +94,7 @@ const kinds = {
       return [found, words.respelled(line, language), lost.map(({ text }) => text)];
     });
   },
+  "added marks": async ({ parts, translation }) => parts.map((part) => withoutAddedMark(part, translation)),
   names: async ({ lines, others, language, bits, hashes }) => {
     const names = new Names(new WordFilter(Uint8Array.from(bits), hashes));
     return lines.map((line, index) =>

@@ -9,6 +9,7 @@ import pytest
 import sentencepiece
 
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.line_parts import without_added_mark
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.translator import LONGEST_SEGMENT
 from pocketmt.engine.unknown_words import UnknownWords
@@ -33,7 +34,7 @@ LETTERS = [
     *(chr(code) for code in range(32, 592)),
     *"   \u2581\u3000\u00a0\u200b\ufeff\U0001f600",
     *"\u00ad\u061c\u200c\u200e\u200f\u202a\u202e\u2060\u2066\u2069",
-    *"\U0001f468\u200d\u0301\ufb01\u212b\uff21\u2460\u0e33\uac00\u1100\t\n\r\x85\0",
+    *"\U0001f468\u200d\u0301\ufb01\u212b\uff21\u2460\u0e33\uac00\u1100\t\n\r\f\x1c\x1f\x85\0",
 ]
 WORDS = [
     "the",
@@ -173,9 +174,13 @@ def test_sentences_are_those_of_python(language: str, protect: bool) -> None:
         "me@a.b",
         "{name}",
         "🄰",
+        *("ªb", "ⅳ", "Ⅳ", "ⓐ", "ǅ"),
         *WORDS,
     ]
     lines = [*made_lines(400), *("".join(draw.choices([*parts, " "], k=draw.randrange(12))) for _ in range(400))]
+    # Many characters that are no text, among white space that programs seldom know.
+    lines += ["".join(draw.choices("aa.\f\x1c\x1f\x01\ufffd ", k=draw.randrange(50))) for _ in range(400)]
+    lines += [space.join(("a" * 600, "b" * 600, "c" * 1100, "dog")) for space in "\f\x1c\x1f\x85 公"]
     [found] = run_jobs([{"kind": "spans", "lines": lines, "language": language, "protect": protect}])
     for line, spans in zip(lines, found["result"], strict=True):
         expected = translation_spans(line, language, split=True, longest=50_000, protect=protect)
@@ -225,6 +230,13 @@ def test_segments_are_those_of_python(tmp_path: Path, normalization: Literal["nf
     assert min(map(len, found["result"])) > 1
 
 
+def test_added_marks_are_those_of_python() -> None:
+    parts = [f"dog{before}{mark}" for before in ["", *" \f\x1c\x1f\x85\u3000\ufeff"] for mark in ["", "?", "。！"]]
+    [found] = run_jobs([{"kind": "added marks", "parts": parts, "translation": "Hund\x1f. Hund."}])
+    assert found["result"] == [without_added_mark(part, "Hund\x1f. Hund.") for part in parts]
+    assert len(set(found["result"])) == 2
+
+
 PARTS = [
     *("Łukasz", "NASA", "São", "Paulo", "R&D", "C++", "C#", "[Save]", "`ls`", "&", "VERY", "STOP", "5", "PM", "II"),
     *("1+1", "WHO", "50", "€", "naïve", "Ōsaka", "{NASA}", "http://a.b/VERY", "<BR/>", "Tom", "I", "ÉTÉ"),
@@ -262,6 +274,21 @@ NUMBERS = [
     *("0.75", "0,75", "2.50", "2,5", "25", "2.13.0", "1.2.2024", "8.30", "8:30", "8,30", "at", "am", "p.m.", "o'clock"),
     *("€5", "5 €"),
     *("€1,250.00", "1.250 €", "euros", "2019", "007", "7", "300", "$5", "{name}", "%d", "%1.2f", "dogs."),
+    *(
+        "７",
+        "１２",
+        "１３",
+        "１5",
+        "٣٤",
+        "१२",
+        "१०",
+        "𝟏𝟐",
+        "¹²",
+        "５ €",
+        "192.168.1.1",
+        "1９２.1６８.1.1",
+        "3００.1.1.1",
+    ),
     *("(3.14)", "-5", "a5", "Uhr", "Firefox", "to", "km", "km", "GB", "Euro", "%"),
 ]
 
@@ -275,7 +302,7 @@ def with_decimals(source: str, translation: str, formats: NumberFormats | None) 
 @pytest.mark.parametrize(("source", "target"), [("en", "de"), ("de", "en"), ("fr", "ja"), ("pl", "pt"), ("en", "hi")])
 def test_numbers_are_those_of_python(source: str, target: str) -> None:
     draw = random.Random(3)
-    lines = [" ".join(draw.choices(NUMBERS, k=draw.randrange(7))) for _ in range(1500)]
+    lines = [" ".join(draw.choices(NUMBERS, k=draw.randrange(7))) for _ in range(1800)]
     lines += ["".join(draw.choices("0123456789.,:' \u00a0€a-", k=draw.randrange(14))) for _ in range(1500)]
     # After each line the same one with other separators, so that numbers are often kept.
     lines = [each for line in lines for each in (line, line.replace(".", "_").replace(",", ".").replace("_", ","))]

@@ -6,13 +6,13 @@ import type { Abbreviations } from "./sentences/written_out.js";
 import { type Span, translationSpans } from "./sentences/spans.js";
 import type { UnknownWords } from "./sentences/unknown_words.js";
 import type { Capitals } from "./text/letter_case.js";
-import { trimStart } from "./text/unicode.js";
+import { WHITE, trimStart } from "./text/unicode.js";
 import type { Vocabulary } from "./text/vocabulary.js";
 
 /** A part of a line: text that is copied, or ids that are translated. */
 export type Part = string | number[];
 
-const FINAL_MARK = /(?<=\S)[.!?…。！？]+$/u;
+const FINAL_MARK = new RegExp(`(?<=[^${WHITE}])[.!?…。！？]+$`, "u");
 const UNUSUAL_SPACE = /[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;
 const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
 

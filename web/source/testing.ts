@@ -2,6 +2,7 @@
 export { Engine } from "./engine.js";
 export { readModelFile } from "./model/model_file.js";
 export { Decompressor } from "./model/decompressor.js";
+export { withoutAddedMark } from "./lines.js";
 export { encodeLine } from "./sentences/segments.js";
 export { Names } from "./sentences/names.js";
 export { UnknownWords } from "./sentences/unknown_words.js";

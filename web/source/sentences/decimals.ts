@@ -1,5 +1,5 @@
 /** Decimals that a translation has as its source writes them, such as those of "2.5 Euro". */
-import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
+import { WHITE, WORD, inAnyCase, isLower } from "../text/unicode.js";
 import { type NumberFormats, followsName, isPair, readNumber, rewrittenIn } from "./numbers.js";
 import { AMOUNT_SIGN, type Part, allParts, standsApart, textBefore } from "./protected.js";
 import { type StandIn, withParts } from "./stand_ins.js";
@@ -61,7 +61,7 @@ function isQuantity({ text, part }: Place, decimal: string): boolean {
   if (word === undefined) return after !== null;
   if (NO_UNITS.includes(word)) return false;
   // Where numbers of sections have the same sign, a title may follow.
-  return decimal !== "." || (word === word.toLowerCase() && word !== word.toUpperCase()) || [...word].length <= LONGEST_SYMBOL;
+  return decimal !== "." || isLower(word) || [...word].length <= LONGEST_SYMBOL;
 }
 
 /** The numbers with one sign of a text; undefined: there are several that are the same. */

@@ -1,5 +1,5 @@
 /** Numbers as languages write them: 1,250.5 in English is 1.250,5 in German. */
-import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
+import { WHITE, WORD, inAnyCase, readInteger } from "../text/unicode.js";
 
 /** How a language writes numbers: the sign between groups of three digits, and that before the decimals. */
 export interface NumberFormat {
@@ -131,7 +131,7 @@ export function isVersion(text: string): boolean {
 }
 
 function isAddress(text: string): boolean {
-  return ADDRESS.test(text) && text.split(".").every((part) => Number(part) < 256);
+  return ADDRESS.test(text) && text.split(".").every((part) => readInteger(part) < 256);
 }
 
 /** Whether a text is two numbers with a sign between them, such as 3,14, 3.14 or 3:14, and surely not 3,140. */

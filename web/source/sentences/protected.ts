@@ -1,5 +1,5 @@
 /** Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and symbols. */
-import { WHITE, WORD, inAnyCase } from "../text/unicode.js";
+import { WHITE, WORD, inAnyCase, readInteger } from "../text/unicode.js";
 import { type NumberFormat, followsName, isExact, isSurelyTime, isVersion, readNumber } from "./numbers.js";
 
 const URL = `(?:(?:${inAnyCase("http")}[sS]?|${inAnyCase("ftp")})://|[wW]{3}\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
@@ -66,6 +66,7 @@ const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
 const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${SMILEY}|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
 export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
+const SPELLED_OUT = 12;
 const LONGEST_WORD_OF_TIME = 18; // characters
 const LONGEST_NAME = 20; // characters
 const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\\^`, "u");
@@ -192,7 +193,8 @@ function exactnessOf(part: Pick<Part, "text" | "kind" | "isTime">, written: Numb
 
 /** Whether a part is a number up to 12, or an amount of it, which many languages write as words. */
 export function isOftenSpelledOut(part: string): boolean {
-  return /^(?:0?\p{Nd}|1[0-2])$/u.test(part.replace(AMOUNT_SIGN, "").trim());
+  const number = part.replace(AMOUNT_SIGN, "").trim();
+  return /^\p{Nd}{1,2}$/u.test(number) && readInteger(number) <= SPELLED_OUT;
 }
 
 /** Whether a number or an amount stands apart from letters and other numbers. */

@@ -1,5 +1,5 @@
 /** Division of a line into sentences that are translated and text that is copied. */
-import { trimEnd, trimStart } from "../text/unicode.js";
+import { WHITE, splitWords, trimEnd, trimStart } from "../text/unicode.js";
 import { sentenceSpans } from "./boundaries.js";
 import { cells, markerEnd, marksAround } from "./layout.js";
 import { hasWords, protectedSpans } from "./protected.js";
@@ -10,7 +10,7 @@ const LONGEST_WORD = 1000;
 export const CHINESE_JAPANESE = "\\u3040-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff66-\\uff9f";
 /** Letters of scripts without spaces between words, for a character class. */
 export const WITHOUT_SPACES = `\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff${CHINESE_JAPANESE}`;
-const LONG_WORD = new RegExp(`(?<![^\\s${WITHOUT_SPACES}])[^\\s${WITHOUT_SPACES}]{${LONGEST_WORD + 1},}`, "gu");
+const LONG_WORD = new RegExp(`(?<![^${WHITE}${WITHOUT_SPACES}])[^${WHITE}${WITHOUT_SPACES}]{${LONGEST_WORD + 1},}`, "gu");
 const LEAST_UNREADABLE = 8;
 const MOST_UNREADABLE = 0.3;
 
@@ -98,8 +98,8 @@ function* trimmed(line: string, from: number, to: number): Generator<Span> {
 
 function isTranslated(sentence: string): boolean {
   if (sentence.length > LONGEST_SENTENCE) return false;
-  const visible = [...sentence.matchAll(/\S/gu)].length;
-  const unreadable = [...sentence.matchAll(/[\ufffd\p{Cc}\p{Co}\p{Cn}\p{Cs}]/gu)].length;
-  if (unreadable >= LEAST_UNREADABLE && unreadable > MOST_UNREADABLE * visible) return false;
+  const visible = splitWords(sentence).join("");
+  const unreadable = (visible.match(/[\ufffd\p{Cc}\p{Co}\p{Cn}\p{Cs}]/gu) ?? []).length;
+  if (unreadable >= LEAST_UNREADABLE && unreadable > MOST_UNREADABLE * [...visible].length) return false;
   return hasWords(sentence);
 }

@@ -39,6 +39,16 @@ export function trimEnd(text: string): string {
 
 /** Whether a text has lower-case letters and no upper-case ones, as str.islower. */
 export function isLower(text: string): boolean {
-  return /\p{Ll}/u.test(text) && !/[\p{Lu}\p{Lt}]/u.test(text);
+  return /\p{Lowercase}/u.test(text) && !/[\p{Uppercase}\p{Lt}]/u.test(text);
+}
+
+/** The number that the digits of a text are, in any script, as int reads it. */
+export function readInteger(digits: string): number {
+  return Number(digits.replace(/\p{Nd}/gu, (digit) => {
+    let value = 0;
+    // The digits of each script are in order, ten in a row.
+    while (/\p{Nd}/u.test(String.fromCodePoint((digit.codePointAt(0) as number) - value - 1))) ++value;
+    return `${value % 10}`;
+  }));
 }
 
