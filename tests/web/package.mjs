@@ -15,8 +15,6 @@ const found = {
   cancelled: await failure(translator.translate(long, { signal })),
   refused: await failure(translator.translate("Two dogs.", { beamSize: 0 })),
   stopped: await failure(translator.translate("Two dogs.", { sourceLanguage: "xx" })),
-  uncopied: await failure(translator.translate("Two dogs.", { beamSize: () => 1 })),
-  waiting: translator.threads[0].load,
   after: await translator.translate("Two dogs."),
   digest: await failure(Translator.load(model, { digest: "0".repeat(64) })),
   damaged: await failure(Translator.load(damaged)),

@@ -42,11 +42,43 @@ def test_unknown_options(found: Any) -> None:
     assert found["loading"] == unknown("worker", LOADING)
 
 
+def wrong_type(name: str, type: str, found: str) -> list[str]:
+    return ["TypeError", f"{name} must be of type {type}, not {found}"]
+
+
+def test_options_of_other_types(found: Any) -> None:
+    assert found["types"] == [
+        wrong_type("beamSize", "number", "string"),
+        wrong_type("maxLength", "number", "null"),
+        wrong_type("shortlist", "boolean", "number"),
+        wrong_type("targetLanguage", "string", "null"),
+        wrong_type("signal", "AbortSignal", "object"),
+        wrong_type("onTime", "function", "number"),
+    ]
+    assert found["loadingTypes"] == [
+        wrong_type("digest", "string", "number"),
+        wrong_type("workers", "number", "string"),
+        wrong_type("cache", "boolean", "string"),
+        wrong_type("signal", "AbortSignal", "number"),
+        wrong_type("onProgress", "function", "string"),
+    ]
+    kinds = ("undefined", "null", "number")
+    assert found["urls"] == [["TypeError", f"url must be a string or a URL, not {kind}"] for kind in kinds]
+
+
+def test_errors_in_onprogress_end_the_loading(found: Any) -> None:
+    assert found["thrown"] == ["RangeError", "no progress"]
+
+
 def test_translators_without_workers() -> None:
     job: dict[str, Any] = {"kind": "lines", "path": str(MODEL), "lines": ["Two dogs."]}
-    results = run_jobs([job | {"lines": "Two dogs."}, job | {"options": {"beam_size": 1}}])
+    ids = {"kind": "ids", "path": str(MODEL), "sources": [[5]], "options": {"beam_size": 1}}
+    refused = [job | {"lines": "Two dogs."}, job | {"options": {"beam_size": 1}}, job | {"options": {"beamSize": None}}]
+    results = run_jobs([*refused, ids])
     assert [[each["error"], each["message"]] for each in results] == [
         ["TypeError", "lines must be an array of strings, not string"],
+        unknown("beam_size", SEARCH),
+        wrong_type("beamSize", "number", "null"),
         unknown("beam_size", SEARCH),
     ]
 

@@ -65,7 +65,6 @@ def test_as_a_program_uses_it(damaged: Path) -> None:
     assert found["cancelled"][0] == "CancelledError"
     assert found["refused"] == ["EngineError", "beamSize is 0, it must be a whole number from 1 to 256"]
     assert found["stopped"][0] == "EngineError"
-    assert (found["uncopied"][0], found["waiting"]) == ("DataCloneError", 0)
     assert found["after"] == two_dogs
     assert found["digest"][0] == found["damaged"][0] == "ModelFileError"
     assert found["absent"][0] == "DownloadError"

@@ -1,5 +1,5 @@
 /** Translation in workers, in browsers and in Node. */
-import { type Names, SEARCH_OPTIONS, checkLines, checkOptions } from "./arguments.js";
+import { SEARCH_OPTIONS, type Types, checkLines, checkOptions, typeName } from "./arguments.js";
 import { EngineError } from "./errors.js";
 import type { Progress } from "./messages.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
@@ -33,8 +33,14 @@ export interface TranslateOptions extends SearchOptions {
   onTime?: (milliseconds: number) => void;
 }
 
-const LOAD_OPTIONS: Names<LoadOptions> = { onProgress: true, cache: true, digest: true, workers: true, signal: true };
-const TRANSLATE_OPTIONS: Names<TranslateOptions> = { ...SEARCH_OPTIONS, signal: true, onTime: true };
+const LOAD_OPTIONS: Types<LoadOptions> = {
+  onProgress: "function",
+  cache: "boolean",
+  digest: "string",
+  workers: "number",
+  signal: "AbortSignal",
+};
+const TRANSLATE_OPTIONS: Types<TranslateOptions> = { ...SEARCH_OPTIONS, signal: "AbortSignal", onTime: "function" };
 const LINE_BREAK = /(\r\n|[\r\n])/;
 const MOST_WORKERS = 64;
 const LINE_COST = 20; // characters that take as long as what each line takes besides its text
@@ -51,7 +57,8 @@ export class Translator {
    *
    * @param url of a `*.pocketmt` file; in Node, a path too.
    * @returns as soon as the first worker is ready; the others join when they are.
-   * @throws DownloadError, ModelFileError, EngineError or CancelledError; TypeError for an unknown option.
+   * @throws DownloadError, ModelFileError, EngineError or CancelledError; TypeError for an unknown option or a wrong type; what
+   * `onProgress` throws.
    */
   static async load(url: string | URL, options: LoadOptions = {}): Promise<Translator> {
     checkOptions(options, LOAD_OPTIONS);
@@ -82,7 +89,7 @@ export class Translator {
     return this.threads.filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Translates a text, whose line breaks stay as they are. Throws TypeError for another argument or an unknown option. */
+  /** Translates a text, whose line breaks stay as they are. Throws TypeError for other arguments or unknown options. */
   translate(text: string, options?: TranslateOptions): Promise<string>;
   /** Translates each line by itself. */
   translate(lines: readonly string[], options?: TranslateOptions): Promise<string[]>;
@@ -143,6 +150,7 @@ function divide(lines: readonly string[], count: number): string[][] {
 
 async function absolute(url: string | URL): Promise<string> {
   if (url instanceof URL) return url.href;
+  if (typeof url !== "string") throw new TypeError(`url must be a string or a URL, not ${typeName(url)}`);
   if (NODE) {
     if (/^[a-z]{2,}:/i.test(url)) return url;
     const { pathToFileURL } = await import("node:url");

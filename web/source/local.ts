@@ -106,7 +106,7 @@ export class LocalTranslator {
    * Translates lines of any number of sentences.
    *
    * @param between is awaited between batches; if it throws, the translation ends.
-   * @throws EngineError; TypeError for anything but an array of strings, and for an unknown option.
+   * @throws EngineError; TypeError for anything but an array of strings, an unknown option or one of another type.
    */
   async translate(lines: readonly string[], options: SearchOptions = {}, between = nothing): Promise<string[]> {
     checkLines(lines);
@@ -231,6 +231,7 @@ export class LocalTranslator {
 
   /** Translates sentences that are given as ids of the source's vocabulary. */
   async translateIds(sources: readonly (readonly number[])[], options: SearchOptions = {}): Promise<number[][]> {
+    checkOptions(options, SEARCH_OPTIONS);
     for (const source of sources) this.checkSource(source);
     const requests = sources.map((source) => ({ source, prefix: [] }));
     return this.engine.translate(requests, this.engineOptions(options, 0), nothing);

@@ -30,7 +30,7 @@ export type Translated = Extract<FromWorker, { kind: "translated" }>;
 
 interface Waiting {
   done(message: FromWorker): void;
-  failed(error: Error): void;
+  failed(error: unknown): void;
 }
 
 /** A worker, from its start to its end. */
@@ -110,7 +110,11 @@ export class Thread {
 
   private receive(message: FromWorker): void {
     if (message.kind === "progress") {
-      this.onProgress?.(message.progress);
+      try {
+        this.onProgress?.(message.progress);
+      } catch (error) {
+        this.stop(error); // Nothing could catch it here.
+      }
       return;
     }
     const waiting = this.waiting.get(message.id);
@@ -124,7 +128,7 @@ export class Thread {
     waiting?.done(message);
   }
 
-  private stop(error: Error): void {
+  private stop(error: unknown): void {
     this.host?.terminate();
     this.host = undefined;
     for (const { failed } of this.waiting.values()) failed(error);
