@@ -43,6 +43,13 @@ const kinds = {
   check: async () => new Engine(module).check() ?? null,
   ids: async ({ path, sources, options }) => (await model(path)).translateIds(sources, options),
   lines: async ({ path, lines, options }) => (await model(path)).translate(lines, options),
+  // A translation that is cancelled at some call of `between`.
+  cancelled: async ({ path, lines, calls }) => {
+    const between = async () => {
+      if (--calls === 0) throw new Error("cancelled");
+    };
+    return (await model(path)).translate(lines, {}, between);
+  },
   overlapping: async ({ path, lines }) => {
     const translator = await model(path);
     return (await Promise.all(lines.map((line) => translator.translate([line])))).flat();

@@ -8,7 +8,7 @@ import pytest
 
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
-from tests.web.node import missing
+from tests.web.node import missing, run_jobs
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 MODEL = resolve_model("everyday-en-de")
@@ -24,3 +24,11 @@ def test_calls_fail_as_soon_as_they_are_cancelled() -> None:
     assert [found["next"]] == Translator(MODEL).translate(["Two dogs."])
     assert found["timeWithoutWaiting"]
     assert (found["isWaiting"], found["hasEnded"]) == (1, 0)
+
+
+def test_lines_of_one_call_are_divided_until_it_is_cancelled() -> None:
+    lines = ["..."] * 1000  # which need no batch
+    job = {"kind": "cancelled", "path": str(MODEL), "lines": lines}
+    stopped, done = run_jobs([job | {"calls": 2}, job | {"calls": 100}])
+    assert stopped == {"error": "Error", "message": "cancelled"}
+    assert done == {"result": lines}

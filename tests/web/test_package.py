@@ -147,8 +147,10 @@ def test_declarations_in_a_program_for_node(tmp_path: Path) -> None:
 def test_workers_that_stop() -> None:
     found = run_program("stopped.mjs", MODEL)
     assert found["running"] == ["EngineError", "the worker stopped with exit code 1"]
+    assert found["sent"] == ["load", "load", "translate", "translate", "cancel"]  # the other worker's share
     assert [found["workers"], found["after"]] == [1, *Translator(MODEL).translate(["Two dogs."])]
     assert found["later"] == ["EngineError", "an error stopped all workers: load the translator again"]
+    assert found["unread"] == ["EngineError", "the worker stopped: RangeError: out of memory"]
 
 
 URL = "https://example.org/model.pocketmt"

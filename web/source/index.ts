@@ -3,7 +3,7 @@ import { SEARCH_OPTIONS, type Types, checkLines, checkOptions, typeName } from "
 import { EngineError } from "./errors.js";
 import type { Progress } from "./messages.js";
 import type { ModelInfo, SearchOptions } from "./public_types.js";
-import { type File, Thread } from "./thread.js";
+import { type File, Thread, type Translated } from "./thread.js";
 
 export * from "./errors.js";
 export type { ModelInfo, Progress };
@@ -44,6 +44,8 @@ const TRANSLATE_OPTIONS: Types<TranslateOptions> = { ...SEARCH_OPTIONS, signal: 
 const LINE_BREAK = /(\r\n|[\r\n])/;
 const MOST_WORKERS = 64;
 const LINE_COST = 20; // characters that take as long as what each line takes besides its text
+
+type Share = [thread: Thread, lines: string[]];
 
 /** A model in one or several workers. */
 export class Translator {
@@ -100,8 +102,8 @@ export class Translator {
     const parts = typeof given === "string" ? given.split(LINE_BREAK) : [];
     const lines = typeof given === "string" ? parts.filter((_, index) => index % 2 === 0) : given;
     const idlest = this.running().sort((left, right) => left.load - right.load);
-    const shares = divide(lines, idlest.length).map((share, index) => (idlest[index] as Thread).translate(share, search, signal));
-    const found = await Promise.all(shares);
+    const shares = divide(lines, idlest.length).map((share, index): Share => [idlest[index] as Thread, share]);
+    const found = await translateAll(shares, search, signal);
     const translated = found.flatMap((share) => share.lines);
     onTime?.(Math.max(...found.map(({ milliseconds }) => milliseconds)));
     if (typeof given !== "string") return translated;
@@ -131,6 +133,20 @@ export class Translator {
   private async join(file: File): Promise<void> {
     // Without it the others do its work.
     await this.start(file).catch(() => {});
+  }
+}
+
+/** Translates shares of lines; if one fails, or the signal fires, all are cancelled. */
+async function translateAll(shares: readonly Share[], options: SearchOptions, signal?: AbortSignal): Promise<Translated[]> {
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort();
+  if (signal?.aborted) cancel();
+  signal?.addEventListener("abort", cancel);
+  try {
+    return await Promise.all(shares.map(([thread, lines]) => thread.translate(lines, options, controller.signal)));
+  } finally {
+    cancel(); // those that have not ended
+    signal?.removeEventListener("abort", cancel);
   }
 }
 

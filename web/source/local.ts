@@ -23,6 +23,7 @@ export type { ModelInfo, SearchOptions as TranslateOptions };
 
 const DEFAULT_BEAM_SIZE = 4;
 const LARGEST_BEAM_SIZE = 256;
+const LINES_AT_ONCE = 256; // divided, which takes some milliseconds
 
 /** What the translation of all lines of a call has in common. */
 interface Job {
@@ -105,7 +106,7 @@ export class LocalTranslator {
   /**
    * Translates lines of any number of sentences.
    *
-   * @param between is awaited between batches; if it throws, the translation ends.
+   * @param between is awaited between batches and, before them, between some lines; if it throws, the translation ends.
    * @throws EngineError; TypeError for anything but an array of strings, an unknown option or one of another type.
    */
   async translate(lines: readonly string[], options: SearchOptions = {}, between = nothing): Promise<string[]> {
@@ -117,7 +118,11 @@ export class LocalTranslator {
   }
 
   private async translateLines(lines: readonly string[], job: Job): Promise<string[]> {
-    const divided = lines.map((line) => this.divide(line, job, false));
+    const divided: DividedLine[] = [];
+    for (const line of lines) {
+      if (divided.length % LINES_AT_ONCE === 0) await job.between();
+      divided.push(this.divide(line, job, false));
+    }
     const translated = await this.translateDivided(divided, job);
     if (!job.protect) return translated;
     const line = (place: number): string => divided[place]?.line as string;

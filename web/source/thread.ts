@@ -142,13 +142,15 @@ async function startWorker(receive: (message: FromWorker) => void, stopped: (err
     // Options of the program, such as --input-type, are not for the worker's script.
     const worker = new NodeWorker(new URL("./worker.node.js", import.meta.url), { execArgv: [] });
     worker.on("message", receive);
-    worker.on("error", (error) => stopped(new EngineError(`the worker stopped: ${String(error)}`)));
+    for (const event of ["error", "messageerror"])
+      worker.on(event, (error) => stopped(new EngineError(`the worker stopped: ${String(error)}`)));
     worker.on("exit", (code) => stopped(new EngineError(`the worker stopped with exit code ${code}`)));
     return worker;
   }
   // Bundlers find the worker by this expression.
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = (event: MessageEvent<FromWorker>) => receive(event.data);
+  worker.onmessageerror = () => stopped(new EngineError("the worker stopped: its answer cannot be read"));
   // A script that cannot be loaded gives no message.
   worker.onerror = ({ message }) => stopped(new EngineError(`the worker stopped: ${message || "worker.js cannot be loaded as a module"}`));
   return worker;
