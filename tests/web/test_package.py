@@ -130,14 +130,23 @@ export const cancelled: Error = new CancelledError();
 // @ts-expect-error: it is not public.
 export { namedError } from "pocketmt";
 """
+LOCAL_CONSUMER = """
+import { LocalTranslator, type ModelInfo, type TranslateOptions, hasRelaxedSimd } from "pocketmt/local";
+const options: TranslateOptions = { beamSize: hasRelaxedSimd() ? 1 : 2 };
+export async function translated(module: object, file: Uint8Array): Promise<[string[], ModelInfo]> {
+  const translator = await LocalTranslator.load(module, file);
+  return [await translator.translate(["Two dogs."], options, async () => {}), translator.info];
+}
+"""
 
 
 @pytest.mark.skipif(not (MODULES / ".bin" / "tsc").exists(), reason="TypeScript is missing: run `make web`")
-def test_declarations_in_a_program_for_node(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [CONSUMER, LOCAL_CONSUMER])
+def test_declarations_in_a_program_for_node(tmp_path: Path, program: str) -> None:
     (tmp_path / "node_modules" / "@types").mkdir(parents=True)
     for name, package in {"pocketmt": WEB, "@types/node": MODULES / "@types" / "node"}.items():
         (tmp_path / "node_modules" / name).symlink_to(package)
-    (tmp_path / "program.mts").write_text(CONSUMER)
+    (tmp_path / "program.mts").write_text(program)
     options = ("--target", "es2022", "--lib", "es2022", "--types", "node", "--module", "nodenext")
     command = [str(MODULES / ".bin" / "tsc"), "--noEmit", "--strict", *options, "program.mts"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)

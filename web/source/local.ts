@@ -7,7 +7,7 @@ import { type Parts, type TranslatedText, copied, divideLine, knownSpans, oneLin
 import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
-import type { ModelInfo, SearchOptions } from "./public_types.js";
+import type { CompiledModule, ModelInfo, SearchOptions } from "./public_types.js";
 import { withDecimals } from "./sentences/decimals.js";
 import { losesParts, lostNumbers, lostParts } from "./sentences/lost.js";
 import { QuotationMarks } from "./sentences/quotation_marks.js";
@@ -79,8 +79,8 @@ export class LocalTranslator {
     };
   }
 
-  /** Reads a model file and packs it. Throws ModelFileError if it is broken. */
-  static async load(module: WebAssembly.Module, file: Uint8Array): Promise<LocalTranslator> {
+  /** Reads a model file and packs it. Throws ModelFileError if it is broken, EngineError if the module is no engine. */
+  static async load(module: CompiledModule, file: Uint8Array): Promise<LocalTranslator> {
     return new LocalTranslator(module, await readModelFile(file, new Decompressor(module)), file.length);
   }
 

@@ -17,6 +17,9 @@ export interface SearchOptions {
   targetLanguage?: string;
 }
 
+/** A `WebAssembly.Module`, whose type, without members, only browsers' declarations have. */
+export type CompiledModule = object;
+
 /** What a model says of itself, and how it runs. */
 export interface ModelInfo {
   readonly sourceLanguages: readonly string[];
