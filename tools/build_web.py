@@ -73,7 +73,9 @@ def build_engines() -> None:
     for name, instruction_set in ENGINES.items():
         compiled, optimized = folder / f"pocketmt_{instruction_set}.wasm", DIST / f"pocketmt-{name}.wasm"
         if not optimized.exists() or optimized.stat().st_mtime < compiled.stat().st_mtime:
-            run("npx", "wasm-opt", compiled, "-o", optimized, *features, "--strip-debug", "--strip-producers", "-O3")
+            unfinished = optimized.with_suffix(".part")
+            run("npx", "wasm-opt", compiled, "-o", unfinished, *features, "--strip-debug", "--strip-producers", "-O3")
+            unfinished.replace(optimized)  # whole, even if the build was interrupted before
 
 
 def write_abbreviations() -> None:
