@@ -35,10 +35,11 @@ def test_tsv_has_the_translations_as_the_last_column(
     expected = "".join(f"{row}\t{each}\n" for row, each in zip(rows, translations, strict=True))
     answer = pocketmt("translate", "-m", random_model, "-i", path, "--column", "2")
     assert (answer.returncode, answer.stdout.decode(), answer.stderr) == (0, expected, b"")
-    heading = "id\tenglish\tnote\n"
-    arguments = ["--format", "tsv", "--column", "english", "--translation-field", "german"]
-    answer = pocketmt("translate", "-m", random_model, *arguments, stdin=(heading + "\n".join(rows)).encode())
-    assert answer.stdout.decode() == "id\tenglish\tnote\tgerman\n" + expected
+    for column in ("english", "٢"):  # Only digits of ASCII are a column's number.
+        heading = f"id\t{column}\tnote"
+        arguments = ["--format", "tsv", "--column", column, "--translation-field", "german"]
+        answer = pocketmt("translate", "-m", random_model, *arguments, stdin="\n".join([heading, *rows]).encode())
+        assert answer.stdout.decode() == f"{heading}\tgerman\n{expected}"
 
 
 def test_json_lines_have_the_translations_as_a_field(

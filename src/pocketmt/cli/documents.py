@@ -157,14 +157,21 @@ class RecordOptions(NamedTuple):
                 raise click.UsageError(f"{option} {verb} --format {' or '.join(formats)}, not {format}.")
             if value == "":
                 raise click.UsageError(f"{option} is empty: give a name, or leave it out.")
-        by_number = format == "tsv" and (self.column is None or self.column.isdecimal())
-        if by_number and self.translation_field is not None:
-            raise click.UsageError("For TSV, --translation-field needs --column and the name of a column.")
-        if by_number and self.column is not None and int(self.column) < 1:
-            raise click.UsageError("--column counts from 1.")
-        if format == "tsv" and _ENDS_COLUMN.search(self.translation_field or ""):
-            raise click.UsageError("For TSV, --translation-field is one column: leave out tabs and line breaks.")
+        if format == "tsv":
+            self._check_columns()
         return format
+
+    def _check_columns(self) -> None:
+        """Raise click.UsageError if an option does not fit to the columns of TSV."""
+        from pocketmt.text.formats.tsv import column_number
+
+        number = column_number(self.column or COLUMN)
+        if number is not None and self.translation_field is not None:
+            raise click.UsageError("For TSV, --translation-field needs --column and the name of a column.")
+        if number == 0:
+            raise click.UsageError("--column counts from 1.")
+        if _ENDS_COLUMN.search(self.translation_field or ""):
+            raise click.UsageError("For TSV, --translation-field is one column: leave out tabs and line breaks.")
 
     def open(self, stream: BinaryIO | GzipFile, name: str, format: TextFormat, languages: Languages) -> Document | None:
         """Return the records of a stream, see `read_units` of the formats; None for plain text and HTML.

@@ -22,7 +22,8 @@ def read_units(blocks: Iterable[bytes | None], name: str, column: str, added: st
         DataError: a line has too few columns, or not as many as the first one names, or is not UTF-8; or the first line
             lacks `column` or has it twice, or has `added`.
     """
-    index = int(column) - 1 if column.isascii() and column.isdecimal() else None
+    counted = column_number(column)
+    index = None if counted is None else counted - 1
     width: int | None = None  # As the first line names the columns.
     for item in number_lines(split_lines(blocks)):
         if item is None:
@@ -39,6 +40,11 @@ def read_units(blocks: Iterable[bytes | None], name: str, column: str, added: st
             raise DataError(f"{name}, line {number}: {_columns(cells)}, but the first line names {width}: correct it")
         else:
             yield Unit((_cell(cells, index, name, number),), line + b"\t", _encode, end, number)
+
+
+def column_number(column: str) -> int | None:
+    """Return the number of a column that is not given by its name, from 1 in a file that has it; None for a name."""
+    return int(column) if column.isascii() and column.isdecimal() else None
 
 
 def read_sides(
