@@ -235,6 +235,7 @@ def test_model_files_that_are_opened(server: RunningServer, folder: Path, tmp_pa
     first, second = (Translator(folder / name).translate([TEXT])[0] for name in ("a.pocketmt", "b.pocketmt"))
     (tmp_path / "broken.pocketmt").write_bytes(b"\0" * 100)
     with new_page() as page:
+        page.add_init_script("window.revoked = []; URL.revokeObjectURL = (address) => revoked.push(address);")
         page.goto(server.address)
         translated(page, first)
         for _ in range(2):
@@ -243,6 +244,7 @@ def test_model_files_that_are_opened(server: RunningServer, folder: Path, tmp_pa
             assert page.locator("#models option").all_text_contents()[2:] == ["b.pocketmt"]
             page.select_option("#models", index=0)
             translated(page, first)
+        assert len(page.evaluate("revoked")) == 1  # of the file that the second one replaced
         page.set_input_files("#file", tmp_path / "broken.pocketmt")
         page.wait_for_selector("#error:not([hidden])")
         assert str(page.text_content("#error")).startswith("broken.pocketmt: ")

@@ -161,6 +161,7 @@ opener.addEventListener("change", () => {
   opener.value = ""; // so that the same file can be opened again
   if (file === undefined) return;
   const opened: Offer = { url: URL.createObjectURL(file), name: file.name };
+  for (const { name, url } of offers) if (name === file.name) URL.revokeObjectURL(url); // else the file stays in memory
   const others = offers.filter(({ name }) => name !== file.name);
   list([...others, opened], others.length);
   void load(opened);
