@@ -30,7 +30,7 @@ _NOT_PLAIN: Final = (
     ((b"PK\x03\x04",), "a ZIP archive or an office document: extract its text, or save it as text in UTF-8"),
     ((b"%PDF-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "a document that is not text: save it as text in UTF-8"),
 )
-_MOST_NULS: Final = 5  # One byte in so many. UTF-16 has one in two, if its letters are Latin.
+_MOST_NULS: Final = 5  # One byte in five. UTF-16 has one in two, if its letters are Latin.
 
 
 @contextmanager
