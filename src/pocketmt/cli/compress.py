@@ -154,9 +154,8 @@ def compress(
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Use this for
     recipes whose result no model file can hold. Requires pip install 'pocketmt[train]'.
 
-    An interrupted compression resumes when called again with the same arguments and text. A finished one continues if
-    the last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate. Files and
-    folders may have been moved.
+    An interrupted compression resumes when called again with the same arguments and text, also if files have moved. A
+    finished one continues if the last stage of RECIPE has more updates, no pruning and no linear learning rate.
 
     \b
     Examples:

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from pocketmt.markup.document import HtmlDocument
 
 
-def check_search(search: SearchChoices, device: str) -> None:
-    """Raise click.UsageError for options that HTML does not go with."""
+def check_search(format_name: str, search: SearchChoices, device: str) -> None:
+    """Raise click.UsageError for options that do not go with HTML, if that is the format."""
     from pocketmt.engine.devices import NATIVE, choose_device
 
+    if format_name != "html":
+        return
     if "target_prefix" in search.options:
         raise click.UsageError("--prefix does not go with --format html.")
     if choose_device(device) != NATIVE:

@@ -129,15 +129,14 @@ def translate(
     format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
     check_output_suffix(None if output_path is None else Path(output_path))
     check_ensemble(models)
-    if format_name == "html":
-        check_search(search, translator_choices["device"])
+    check_search(format_name, search, translator_choices["device"])
     check_replaces_nothing([output_path], [*models, input_path, search.terms_file])
     model_files = [*map(model_path, models)]
     translator_choices["longest_sentence"] = longest_sentence
     cluster = on_cluster.cluster(
         given_workers(translator_choices["workers"]), format_name, output_path, translator_choices["device"]
     )
-    if cluster is not None:
+    if cluster:
         from pocketmt.cli.bulk_translation import TranslationWork, translate_on_cluster
 
         if len(model_files) > 1:

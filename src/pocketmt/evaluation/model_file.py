@@ -93,6 +93,15 @@ def evaluate_model(
     )
 
 
+def _timed_lines(text: Path, count: int | None) -> list[str]:
+    lines = list(read_lines(text))
+    if not lines:
+        raise DataError(f"{text} has no lines: there is nothing to time, give another file")
+    if not any(line.strip() for line in lines):
+        raise DataError(f"{text} has only blank lines: there is nothing to time, give another file")
+    return lines if count is None else lengthened(lines, count)
+
+
 def measure_speed(
     model: Path,
     text: Path,
@@ -123,13 +132,7 @@ def measure_speed(
         ModelFileError: the model file is invalid.
         EngineError: there are more pinned workers than cores, or the CPU lacks the instruction set.
     """
-    sentences = list(read_lines(text))
-    if not sentences:
-        raise DataError(f"{text} has no lines: there is nothing to time, give another file")
-    if not any(line.strip() for line in sentences):
-        raise DataError(f"{text} has only blank lines: there is nothing to time, give another file")
-    if lines is not None:
-        sentences = lengthened(sentences, lines)
+    sentences = _timed_lines(text, lines)
     before = memory_bytes()
     start = time.perf_counter()
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
