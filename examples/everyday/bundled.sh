@@ -82,7 +82,7 @@ bundled() {
     with_known_words "$1" "$2" $thirteenth/known
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
     POCKETMT_TEXTS=$PWD/$thirteenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
-        affine4-distilled --configuration "examples/everyday/pocket-$2-phrase-book.toml" \
+        affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$2-phrase-book.toml" \
         --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
