@@ -12,7 +12,7 @@ from pocketmt.sentences.protected import Part, apart, replaceable_parts
 
 # In the order of the first try, and of the second. Models exchange a person and a place, as in "in Tom with Boston". So
 # places are tried first after prepositions of place, and after "to" and "from" where somebody moves.
-_NAMES: Final = (("Tom", "Anna", "Max", "Boston"), ("Anna", "Tom", "Boston", "Max"))
+_NAMES: Final = (("Tom", "Anna", "Max", "Boston"), ("Max", "Tom", "Anna", "Boston"))
 _PLACES: Final = (("Boston", "Paris", "Tom", "Anna"), ("Paris", "Boston", "Max", "Tom"))
 _BEFORE_PLACE: Final = lazy_pattern(
     r"(?<!\w)(?i:at|in|into|near|through|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:[Tt]he )?$"

@@ -6,7 +6,7 @@ import { type Part, replaceableParts } from "./protected.js";
 
 // In the order of the first try, and of the second. Models exchange a person and a place, as in "in Tom with Boston". So places
 // are tried first after prepositions of place, and after "to" and "from" where somebody moves: "give it to ..." is about a person.
-const NAMES = ["Tom Anna Max Boston", "Anna Tom Boston Max"];
+const NAMES = ["Tom Anna Max Boston", "Max Tom Anna Boston"];
 const PLACES = ["Boston Paris Tom Anna", "Paris Boston Max Tom"];
 const BEFORE_PLACE = new RegExp(
   `(?<![${WORD}])(?:at|in|into|near|through|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$`,
