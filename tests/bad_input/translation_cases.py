@@ -27,7 +27,7 @@ TRANSLATE = [
     Case("translate -m model.pocketmt -n 0", ("--n-best", "0"), 2),
     Case("translate -m model.pocketmt -n 9", ("--n-best 9", "--beam-size 9"), 2),
     Case("translate -m model.pocketmt -w 0", ("--workers", "0"), 2),
-    Case("translate -m model.pocketmt -w 100000 -i train.en", ("workers", "100000")),
+    Case("translate -m model.pocketmt -w 100000 -i train.en", ("workers", "100000"), 2),
     Case("translate -m model.pocketmt --instruction-set sse2", ("sse2", "avx2"), 2),
     Case("translate -m model.pocketmt --instruction-set neon_dot_product", ("neon_dot_product",)),
     Case("translate train.en", ("train.en",), 2),
@@ -63,7 +63,7 @@ BENCHMARK = [
     Case("benchmark model.pocketmt dev.en --repeats 0", ("--repeats", "0"), 2),
     Case("benchmark model.pocketmt dev.en --lines 0", ("--lines", "0"), 2),
     Case("benchmark model.pocketmt dev.en --mode fast", ("fast", "latency"), 2),
-    Case("benchmark model.pocketmt dev.en -w 5000", ("workers", "5000")),
+    Case("benchmark model.pocketmt dev.en -w 5000", ("workers", "5000"), 2),
 ]
 INSPECT = [
     Case("inspect missing.pocketmt", ("missing.pocketmt",)),

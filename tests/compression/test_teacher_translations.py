@@ -179,7 +179,7 @@ def test_a_model_without_parallel_text_is_compressed_by_plain_text(
     shutil.copytree(run, bare)
     (bare / "configuration.json").unlink()
     model = read_trained_model(bare)
-    with pytest.raises(DataError, match="give plain text by --source-text"):
+    with pytest.raises(DataError, match="give plain text with --source-text"):
         compress(model, recipe, tmp_path / "work")
     result, _ = compress(model, recipe, tmp_path / "work", plain_text)
     assert result.scores["update"] == 4 and result.scores["loss"] > 0

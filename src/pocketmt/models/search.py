@@ -137,7 +137,8 @@ def beam_search(
     tokens = [first_decoder_input(architecture)] * len(rows)
     while rows:
         scores = torch.stack([torch.log_softmax(each.step(tokens), dim=-1) for each in decodings]).mean(dim=0)
-        values, indices = scores.topk(min(beam, scores.shape[-1]), dim=-1)
+        # Of equal ones, the first piece comes first.
+        values, indices = (each[:, :beam] for each in scores.sort(dim=-1, descending=True, stable=True))
         candidates: dict[int, list[tuple[float, int, int]]] = {}
         for row, (row_values, row_indices) in enumerate(zip(values.tolist(), indices.tolist(), strict=True)):
             sentence, hypothesis = rows[row]

@@ -259,7 +259,7 @@ def test_divergence_before_the_first_validation_is_an_error(tiny_run: Path, tmp_
 
 def test_estimation_without_text_is_refused(tiny_run: Path, tmp_path: Path) -> None:
     model = dataclasses.replace(read_trained_model(tiny_run), configuration=None)
-    with pytest.raises(DataError, match="to estimate ranges"):
+    with pytest.raises(DataError, match="the recipe needs text, but none is known"):
         compress(model, recipe(after_training()), tmp_path / "work")
     assert not (tmp_path / "work").exists()
 
