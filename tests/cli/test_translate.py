@@ -143,7 +143,6 @@ def test_a_file_receives_the_same_output_as_stdout(pocketmt: Run, random_model: 
         (["-i", "/"], "Is a directory"),
         (["-o", "missing/folder/out.de"], "folder missing/folder does not exist: create it first"),
         (["-o", "/"], "/ is a folder"),
-        (["-w", "99999999999999999999"], "workers is 99999999999999999999, it must be from 1 to 1024"),
     ],
 )
 def test_wrong_paths_are_named(pocketmt: Run, random_model: Path, arguments: list[str], message: str) -> None:
@@ -153,6 +152,12 @@ def test_wrong_paths_are_named(pocketmt: Run, random_model: Path, arguments: lis
     assert answer.stderr.decode().startswith("error: ")
     assert message in answer.stderr.decode()
     assert answer.stderr.count(b"\n") == 1
+
+
+def test_more_workers_than_the_engine_has_are_refused(pocketmt: Run, random_model: Path) -> None:
+    answer = pocketmt("translate", "-m", random_model, "-w", "99999999999999999999", stdin=b"a bird\n")
+    assert (answer.returncode, answer.stdout) == (2, b"")
+    assert "'--workers' / '-w': 99999999999999999999 is not in the range 1<=x<=1024" in answer.stderr.decode()
 
 
 @pytest.mark.parametrize("to_stdout", [True, False])
