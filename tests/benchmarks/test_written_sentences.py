@@ -1,4 +1,4 @@
-"""The sentences that were written for the project: in two halves, none of them in the training text."""
+"""The sentences that were written for the project: none of them is in the training text."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ class Echo:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_no_sentence_is_in_the_training_text_that_was_written_for_the_project(language: str) -> None:
-    rows = [*sentences("val"), *sentences("test")]
+    rows = sentences("test")
     lines = {line.lower() for row in rows for line in row}
     assert len(rows) == len(set(rows)) > 270
     assert lines.isdisjoint(line.lower() for pair in written_pairs([], language) for line in pair)
@@ -38,7 +38,7 @@ def test_models_are_scored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lang
         found.append(json.loads(output.read_text(encoding="utf-8")))
     assert [record["part"] for record in found] == ["val", "test"]
     [val], [test] = (record["rows"] for record in found)
-    assert abs(val["lines"] - test["lines"]) <= 1
+    assert abs(2 * val["lines"] - test["lines"]) <= 1
     assert val["bleu"] != test["bleu"]
     assert all(0 < row["bleu"] < 10 and 10 < row["chrf"] < 40 for row in (val, test))
     assert ("nrefs:2" in val["signatures"][0]) == (languages == "en-de")

@@ -80,12 +80,13 @@ export function withStandIns(
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends[ends.length - 1])];
   const rest = between.join("");
+  const inCapitals = /\p{L}{2}/u.test(rest) && isInCapitals(rest); // "I" and "A" alone are not.
   const used = new Set<string>();
   const added = [...SIGNS_OF_NUMBERS].filter((sign) => !rest.includes(sign)).join("");
   const standIns: StandIn[] = [];
   for (const [index, part] of parts.entries()) {
     const kind = wordsFor(part, text)[attempt] as string;
-    const words = (isInCapitals(rest) ? kind.toUpperCase() : kind).split(" ");
+    const words = (inCapitals ? kind.toUpperCase() : kind).split(" ");
     const word = words.find((each) => !text.includes(each) && !used.has(each));
     if (word === undefined) return undefined;
     used.add(word);
