@@ -94,6 +94,8 @@ PERSON, PLACE = words("{a} is here."), words("I live in {a}.")
         ("Two tickets from {a}, please.", PLACE),
         ("Welcome to the {a}!", PLACE),
         ("Wir fahren nach {a}.", PLACE),
+        ("WE LIVE IN THE {a}", [word.upper() for word in PLACE]),
+        ("GO AND TALK TO {a}", [word.upper() for word in PERSON]),
     ],
 )
 def test_a_place_stands_in_after_words_of_place_and_of_moving(text: str, expected: list[str]) -> None:

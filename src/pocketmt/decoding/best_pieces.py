@@ -24,11 +24,11 @@ def best_pieces(values: Tensor, count: int, *, logits: bool) -> tuple[Tensor, Te
     values = torch.log_softmax(values.float(), dim=-1) if logits else values.float()
     if count == 1:
         return values.max(dim=-1, keepdim=True)
-    # Of values that equal the least of the best, topk takes any: a second one takes all above it, then the first pieces.
-    least = values.topk(count, dim=-1).values[:, -1:]
+    # Of values equal to the least of the best, topk takes any. A second one takes all above it, then the first pieces.
+    least = values.topk(count, dim=-1)[0][:, -1:]
     pieces_in_all = values.shape[-1]
     first = torch.arange(pieces_in_all, 0, -1, device=values.device, dtype=torch.int32)
     rank = torch.where(values > least, pieces_in_all + 1, torch.where(values == least, first, 0))
-    pieces = rank.topk(count, dim=-1).indices.sort(dim=-1).values
+    pieces, _ = rank.topk(count, dim=-1).indices.sort(dim=-1)
     best, order = values.gather(-1, pieces).sort(dim=-1, descending=True, stable=True)
     return best, pieces.gather(-1, order)

@@ -8,4 +8,5 @@ from pocketmt.errors import InteropError
 def with_path(path: Path, error: Exception) -> InteropError:
     """Return an error whose text begins with a path; one that begins with it, or with a file in it, stays as it is."""
     text = str(error)
-    return InteropError(text if text.startswith(str(path)) else f"{path}: {text}")
+    is_named = text == str(path) or text.startswith(tuple(f"{path}{sign}" for sign in ("/", ":", ",", " ")))
+    return InteropError(text if is_named else f"{path}: {text}")

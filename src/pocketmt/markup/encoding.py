@@ -11,7 +11,7 @@ _LONGEST_HEAD: Final = 4096  # bytes in which a charset is declared
 _MARK: Final = codecs.BOM_UTF8
 _MARKS_OF_UTF_16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _WHOLE: Final = re.compile(rb"(?i)<!doctype|<html")
-_COMMENT: Final = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT: Final = re.compile(rb"<!--(?:-?>|.*?(?:-->|\Z))", re.DOTALL)
 _DECLARATION: Final = re.compile(
     rb"(?i)(?:<meta\s[^>]*?charset\s*=\s*[\"']?|<\?xml\s[^>]*?encoding\s*=\s*[\"'])\s*([\w.:-]+)", re.ASCII
 )
@@ -19,14 +19,42 @@ _DECLARATION: Final = re.compile(
 # document that declares UTF-16 in ASCII is in UTF-8.
 _READ_AS: Final = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
-    "gb2312": "gbk", "euc_kr": "cp949", "shift_jis": "cp932", "utf-16": "utf-8", "utf-16-le": "utf-8",
-    "utf-16-be": "utf-8", "big5": "big5hkscs",
+    "gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "shift_jis": "cp932", "big5": "big5hkscs",
+    "utf-16": "utf-8", "utf-16-le": "utf-8", "utf-16-be": "utf-8",
+}  # fmt: skip
+# Labels that Python does not know.
+_LABELS: Final = {
+    "windows-874": "cp874", "dos-874": "cp874", "x-sjis": "cp932", "windows-31j": "cp932", "windows-949": "cp949",
+    "iso-8859-8-i": "iso8859-8", "iso88591": "cp1252", "x-gbk": "gb18030", "gb_2312-80": "gb18030",
+    "x-mac-roman": "mac-roman", "x-mac-cyrillic": "mac-cyrillic", "unicode-1-1-utf-8": "utf-8",
+    **{f"x-cp125{page}": f"cp125{page}" for page in range(9)},
 }  # fmt: skip
 _READ_AS_NAMED: Final = {
-    "utf-8", "cp866", "cp874", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "gbk", "gb18030", "big5hkscs", "euc_jp",
+    "utf-8", "cp866", "cp874", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "gb18030", "big5hkscs", "euc_jp",
     "iso2022_jp", "cp932", "cp949", *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
     *(f"cp125{page}" for page in range(9)),
 }  # fmt: skip
+
+
+_CONTROLS: Final = range(0x80, 0xA0)
+_AS_BROWSERS: Final = "pocketmt-html"  # name of the handler of errors
+
+
+def _as_browsers(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Handle what an encoding lacks: bytes of controls in Windows' code pages stay, characters become references."""
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        if error.encoding == "charmap" and byte in _CONTROLS:
+            return chr(byte), error.start + 1
+    elif isinstance(error, UnicodeEncodeError):
+        code = ord(error.object[error.start])
+        if error.encoding == "charmap" and code in _CONTROLS:
+            return bytes([code]), error.start + 1
+        return codecs.xmlcharrefreplace_errors(error)
+    raise error
+
+
+codecs.register_error(_AS_BROWSERS, _as_browsers)
 
 
 class DocumentEncoding(NamedTuple):
@@ -42,7 +70,7 @@ class DocumentEncoding(NamedTuple):
 
     def encode(self, text: str) -> bytes:
         """Return a text without the mark; what the encoding lacks becomes references such as `&#252;`."""
-        return text.encode(self.name, "xmlcharrefreplace")
+        return text.encode(self.name, _AS_BROWSERS)
 
 
 def read_document(content: bytes, name: str) -> tuple[str, DocumentEncoding]:
@@ -60,7 +88,7 @@ def read_document(content: bytes, name: str) -> tuple[str, DocumentEncoding]:
     """
     declared, encoding = _encoding(content, name)
     try:
-        text = content[len(encoding.mark) :].decode(encoding.name)
+        text = content[len(encoding.mark) :].decode(encoding.name, _AS_BROWSERS)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{name}, line {line}: not {declared} ({error.reason}): save the file in UTF-8") from error
@@ -81,7 +109,7 @@ def _encoding(content: bytes, name: str) -> tuple[str, DocumentEncoding]:
         return "utf-8", DocumentEncoding("ascii" if stays_ascii else "utf-8")
     declared = found[1].decode("ascii")
     try:
-        python_name = codecs.lookup(declared).name
+        python_name = codecs.lookup(_LABELS.get(declared.lower(), declared)).name
     except LookupError:
         python_name = ""
     read_as = _READ_AS.get(python_name, python_name)

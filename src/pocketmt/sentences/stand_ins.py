@@ -15,12 +15,12 @@ from pocketmt.sentences.protected import Part, apart, replaceable_parts
 _NAMES: Final = (("Tom", "Anna", "Max", "Boston"), ("Max", "Tom", "Anna", "Boston"))
 _PLACES: Final = (("Boston", "Paris", "Tom", "Anna"), ("Paris", "Boston", "Max", "Tom"))
 _BEFORE_PLACE: Final = lazy_pattern(
-    r"(?<!\w)(?i:at|in|into|near|through|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:[Tt]he )?$"
+    r"(?i)(?<!\w)(?:at|in|into|near|through|aus|durch|nach|à|en|vers|depuis|hacia|desde) (?:the )?$"
 )
-_TO_OR_FROM: Final = lazy_pattern(r"(?<!\w)(?i:to|from) (?:[Tt]he )?$")
-# Not in "I am going to talk to ..." and "Go and talk to ...".
+_TO_OR_FROM: Final = lazy_pattern(r"(?i)(?<!\w)(?:to|from) (?:the )?$")
+# It does not match in "I am going to talk to ..." and "Go and talk to ...".
 _MOVE: Final = lazy_pattern(
-    r"(?<!\w)(?i:\w+igrat\w+|arriv\w+|been|bus|c[ao]m(?:e|es|ing)|dr[io]v\w+|far|fl[eiy]\w*|go|goes|going|gone|miles?"
+    r"(?i)(?<!\w)(?:\w+igrat\w+|arriv\w+|been|bus|c[ao]m(?:e|es|ing)|dr[io]v\w+|far|fl[eiy]\w*|go|goes|going|gone|miles?"
     r"|mov\w+|planes?|return\w*|roads?|tickets?|trains?|travel\w*|trips?|visits?|walk\w*|way|welcome|went"
     r"|(?:get|gets|getting|got) to|(?:am|are|be|is|m|re|s|was|were)(?: not| you)? from)"
     r"(?!\w)(?! (?:to|and) (?!the )\w+ )"

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 
@@ -50,7 +51,8 @@ class JoinedWrites(asyncio.Transport):
             self._transport.close()
             return
         self._half_closed = True
-        self._transport.write_eof()
+        with suppress(OSError):  # The client has gone.
+            self._transport.write_eof()
         self._transport.resume_reading()
 
     def abort(self) -> None:

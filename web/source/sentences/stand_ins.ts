@@ -13,7 +13,7 @@ const BEFORE_PLACE = new RegExp(
   "iu",
 );
 const TO_OR_FROM = new RegExp(`(?<![${WORD}])(?:to|from) (?:the )?$`, "iu");
-// Not in "I am going to talk to ..." and "Go and talk to ...".
+// It does not match in "I am going to talk to ..." and "Go and talk to ...".
 const MOVE = new RegExp(
   (
     "(?<!W)(?:W+igratW+|arrivW+|been|bus|c[ao]m(?:e|es|ing)|dr[io]vW+|far|fl[eiy]W*|go|goes|going|gone|miles?" +
