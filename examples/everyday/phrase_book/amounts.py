@@ -62,11 +62,11 @@ def _price(draw: random.Random, into_german: bool) -> Pair:
     cents = f"{number}.{draw.randint(1, 19) * 5:02}"
     decimal = cents.replace(".", ",")
     euros, dollars = ("euro", "dollar") if number == 1 else ("euros", "dollars")
-    words, worte = english_number(number), german_number(number)
+    words, german_words = english_number(number), german_number(number)
     forms = [
         (f"{number} {euros}", f"{number} Euro"),
-        (f"{words} {dollars}", f"{worte} Dollar"),
-        (f"{words} {euros}", f"{worte} Euro"),
+        (f"{words} {dollars}", f"{german_words} Dollar"),
+        (f"{words} {euros}", f"{german_words} Euro"),
         (f"{number} {euros} and {draw.randint(2, 19) * 5} cents", None),
         (f"{max(number, 2)} cents", f"{max(number, 2)} Cent"),
         (f"€{number}", f"{number} €"),
@@ -88,10 +88,10 @@ def _of_unit(draw: random.Random, units: list[tuple[str, str, str]]) -> Pair:
     if draw.random() < 0.2 and number < 20:
         return f"{english_number(number)} {english}", f"{german_number(number)} {german}"
     whole = draw.random() < 0.8
-    value, wert = (f"{number}", f"{number}") if whole else (f"{number % 10}.5", f"{number % 10},5")
+    value, german_value = (f"{number}", f"{number}") if whole else (f"{number % 10}.5", f"{number % 10},5")
     if draw.random() < 0.5:
-        return f"{value} {sign}", f"{wert} {sign}"
-    return f"{value} {english}", f"{wert} {german}"
+        return f"{value} {sign}", f"{german_value} {sign}"
+    return f"{value} {english}", f"{german_value} {german}"
 
 
 def _speed(draw: random.Random) -> Pair:

@@ -10,7 +10,7 @@ from examples.everyday.phrase_book.tables import read_table
 
 COPIES: Final = 160  # of each sentence with a time
 RANGES: Final = 200  # of each sentence with two
-_STEPS: Final = ((5, "five", "fünf"), (10, "ten", "zehn"), (20, "twenty", "zwanzig"))
+_STEPS: Final = (("five", "fünf"), ("ten", "zehn"), ("twenty", "zwanzig"))  # minutes past and to the hour
 
 
 def time_pairs(draw: random.Random, *, into_german: bool) -> Iterator[Pair]:
@@ -34,15 +34,15 @@ def _in_words(draw: random.Random, into_german: bool) -> Pair:
     following = hour % 12 + 1
     english, german = ENGLISH[hour], "eins" if hour == 1 else GERMAN[hour]
     next_english, next_german = ENGLISH[following], "eins" if following == 1 else GERMAN[following]
-    _, minutes, minuten = draw.choice(_STEPS)
+    minutes, german_minutes = draw.choice(_STEPS)
     article = draw.choice(("", "a ")) if into_german else ""
     forms = (
         (f"half past {english}", f"halb {next_german}"),
         (f"half past {english}", f"halb {next_german}"),
         (f"{article}quarter past {english}", f"Viertel nach {german}"),
         (f"{article}quarter to {next_english}", f"Viertel vor {next_german}"),
-        (f"{minutes} past {english}", f"{minuten} nach {german}"),
-        (f"{minutes} to {next_english}", f"{minuten} vor {next_german}"),
+        (f"{minutes} past {english}", f"{german_minutes} nach {german}"),
+        (f"{minutes} to {next_english}", f"{german_minutes} vor {next_german}"),
         (f"{english} o'clock", f"{GERMAN[hour]} Uhr"),
         (english, german),
     )

@@ -10,6 +10,8 @@ HTML_SUFFIXES: Final = (".html", ".htm", ".xhtml", ".xht")
 _LONGEST_HEAD: Final = 4096  # bytes in which a charset is declared
 _MARK: Final = codecs.BOM_UTF8
 _MARKS_OF_UTF_16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_CONTROLS: Final = range(0x80, 0xA0)  # bytes that Windows' code pages lack, and browsers take for control characters
+_AS_BROWSERS: Final = "pocketmt-html"  # name of the handler of errors
 _WHOLE: Final = re.compile(rb"(?i)<!doctype|<html")
 _COMMENT: Final = re.compile(rb"<!--(?:-?>|.*?(?:-->|\Z))", re.DOTALL)
 _DECLARATION: Final = re.compile(
@@ -34,10 +36,6 @@ _READ_AS_NAMED: Final = {
     "iso2022_jp", "cp932", "cp949", *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
     *(f"cp125{page}" for page in range(9)),
 }  # fmt: skip
-
-
-_CONTROLS: Final = range(0x80, 0xA0)
-_AS_BROWSERS: Final = "pocketmt-html"  # name of the handler of errors
 
 
 def _as_browsers(error: UnicodeError) -> tuple[str | bytes, int]:
