@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in thirteen rounds, from the root of the repository and in about twenty
-# hours of one core with bfloat16. A second call resumes.
+# Makes the two bundled models of everyday sentences in fourteen rounds, from the root of the repository and in about
+# twenty-two hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
 build=build/everyday
@@ -16,6 +16,7 @@ tenth=$build/tenth
 eleventh=$build/eleventh
 twelfth=$build/twelfth
 thirteenth=$build/thirteenth
+fourteenth=$build/fourteenth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -63,12 +64,13 @@ short_sentences() {
     made "$twelfth/short-$1.$target" python -m examples.everyday.short_sentences "$tatoeba/train.$source" \
         "$tatoeba/train.$target" --language "$source" -o "$twelfth/short-$1.$source" "$twelfth/short-$1.$target"
 }
-# phrase_book LANGUAGES: training text that was written for the project.
+# phrase_book LANGUAGES FOLDER: training text that was written for the project.
 phrase_book() {
     local source=${1%-*} target=${1#*-}
-    made "$thirteenth/phrase-book-$1.$target" python -m examples.everyday.phrase_book "$tatoeba/train.$source" \
+    made "$2/phrase-book-$1.$target" python -m examples.everyday.phrase_book "$tatoeba/train.$source" \
         "$tatoeba/train.$target" --languages "$source" "$target" --held-out "$tatoeba"/{val,test}.{en,de}* \
-        -o "$thirteenth/phrase-book-$1.$source" "$thirteenth/phrase-book-$1.$target"
+        benchmarks/written_sentences/sentences.tsv \
+        -o "$2/phrase-book-$1.$source" "$2/phrase-book-$1.$target"
 }
 # widened LANGUAGES: the model of the third round with twice the feed-forward nodes.
 widened() {
@@ -79,14 +81,14 @@ widened() {
 with_known_words() { pocketmt names "$1" --source "$3.${2%-*}" --target "$3.${2#*-}" -o "$1"; }
 # bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits, with known words.
 bundled() {
-    with_known_words "$1" "$2" $thirteenth/known
+    with_known_words "$1" "$2" $fourteenth/known
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$thirteenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
+    POCKETMT_TEXTS=$PWD/$fourteenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
         affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$2-phrase-book.toml" \
         --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth $thirteenth
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth $thirteenth $fourteenth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -172,14 +174,22 @@ translated_back $eleventh/everyday-de-en-8bit.pocketmt $twelfth
 continued $eleventh/everyday-en-de-8bit.pocketmt en-de $twelfth $twelfth continued-with-classes 4000 classes
 continued $eleventh/everyday-de-en-8bit.pocketmt de-en $twelfth $twelfth continued-with-classes 4000 classes
 
-# Thirteenth round: text that was written for the project as well.
+# Thirteenth round: text that was written for the project as well. That text has grown since: the bundled models had it as
+# it was at commit d8863a9e.
 ln -sf $PWD/$twelfth/*.{en,de} $thirteenth
-phrase_book en-de
-phrase_book de-en
+phrase_book en-de $thirteenth
+phrase_book de-en $thirteenth
 continued $twelfth/en-de.pocketmt en-de $thirteenth $thirteenth continued-with-phrase-book 4000 phrase-book
 continued $twelfth/de-en.pocketmt de-en $thirteenth $thirteenth continued-with-phrase-book 4000 phrase-book
+
+# Fourteenth round: more of that text.
+ln -sf $PWD/$twelfth/*.{en,de} $fourteenth
+phrase_book en-de $fourteenth
+phrase_book de-en $fourteenth
+continued $thirteenth/en-de.pocketmt en-de $fourteenth $fourteenth continued-with-longer-phrase-book 6000 phrase-book
+continued $thirteenth/de-en.pocketmt de-en $fourteenth $fourteenth continued-with-longer-phrase-book 6000 phrase-book
 for side in en de; do
-    cat "$tatoeba/train.$side" $thirteenth/{classes,phrase-book-en-de}."$side" > $thirteenth/known."$side"
+    cat "$tatoeba/train.$side" $fourteenth/{classes,phrase-book-en-de}."$side" > $fourteenth/known."$side"
 done
-bundled $thirteenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
-bundled $thirteenth/de-en.pocketmt de-en "Short everyday sentences, German to English"
+bundled $fourteenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
+bundled $fourteenth/de-en.pocketmt de-en "Short everyday sentences, German to English"

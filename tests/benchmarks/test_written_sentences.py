@@ -1,13 +1,14 @@
 """The sentences that were written for the project: none of them is in the training text."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks import everyday_scores
-from benchmarks.written_sentences.__main__ import main, sentences
-from examples.everyday.phrase_book.__main__ import written_pairs
+from benchmarks.written_sentences.__main__ import SENTENCES, main, sentences
+from examples.everyday.phrase_book.__main__ import phrase_pairs
 
 
 class Echo:
@@ -20,12 +21,18 @@ class Echo:
         return lines
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_no_sentence_is_in_the_training_text_that_was_written_for_the_project(language: str) -> None:
+def test_no_sentence_is_in_the_training_text_that_was_written_for_the_project() -> None:
     rows = sentences("test")
     lines = {line.lower() for row in rows for line in row}
     assert len(rows) == len(set(rows)) > 270
-    assert lines.isdisjoint(line.lower() for pair in written_pairs([], language) for line in pair)
+    assert lines.isdisjoint(line.lower() for pair in phrase_pairs("de") for line in pair)
+
+
+def test_the_training_of_the_bundled_models_leaves_the_sentences_out() -> None:
+    script = Path("examples/everyday/bundled.sh").read_text(encoding="utf-8")
+    [command] = re.findall(r"examples\.everyday\.phrase_book(.*?)\n}", script, re.DOTALL)
+    held_out = command[command.index("--held-out") : command.index(" -o ")]
+    assert f" {SENTENCES.relative_to(Path.cwd())} " in held_out
 
 
 @pytest.mark.parametrize("languages", ["en-de", "de-en"])

@@ -5,6 +5,7 @@ python -m examples.everyday.phrase_book SOURCE TARGET --languages en de --output
 
 import argparse
 import random
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Final
 from examples.everyday.phrase_book.amounts import amount_pairs
 from examples.everyday.phrase_book.as_typed import typed_pairs
 from examples.everyday.phrase_book.clock_times import time_pairs
+from examples.everyday.phrase_book.dates import date_pairs
 from examples.everyday.phrase_book.lists import list_pairs
 from examples.everyday.phrase_book.nouns import Pair, noun_pairs
 from examples.everyday.phrase_book.tables import read_table
@@ -23,9 +25,15 @@ from pocketmt.text.letter_case import in_lower_case
 from pocketmt.training.repetitions import without_final_punctuation
 
 SEED: Final = 1
-PHRASES: Final = ("essentials", "interface", "travel", "home", "work", "verbs")
+PHRASES: Final = (
+    "essentials", "interface", "travel", "home", "work", "verbs", "messages", "conversation", "stories", "software",
+    "services", "english_words", "german_words", "how_to", "everyday", "qualities", "longer",
+)  # fmt: skip
+# From German alone: as it is spoken, and words of Austria and Switzerland.
+GERMAN_VARIANTS: Final = "german_variants"
 COPIES: Final = 5  # of each pair of the phrase book as it is
-BARE_COPIES: Final = 2  # without final punctuation, in lower case, and both
+LABEL_COPIES: Final = 25  # of labels of one or two words, such as "Settings"
+BARE_COPIES: Final = 1  # without final punctuation, in lower case, and both
 _OTHER_ENDS: Final = {".": "!", "!": "."}
 
 
@@ -35,13 +43,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("source", type=Path, help="source side of parallel text, for sentences as they are typed")
     parser.add_argument("target", type=Path, help="target side")
     parser.add_argument("--languages", nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="en de or de en")
-    parser.add_argument("--held-out", type=Path, nargs="+", default=[], help="files whose lines are left out")
+    parser.add_argument(
+        "--held-out",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="text files whose lines, or columns of lines, are left out in any case",
+    )
     parser.add_argument("--output", "-o", type=Path, nargs=2, required=True, help="files for the sides")
     options = parser.parse_args(arguments)
     try:
-        held_out = {line for path in options.held_out for line in read_lines(path)}
+        held_out = {part.lower() for path in options.held_out for line in read_lines(path) for part in line.split("\t")}
         pairs = written_pairs(read_pairs(options.source, options.target), options.languages[0])
-        write_pairs((pair for pair in pairs if held_out.isdisjoint(pair)), *options.output)
+        write_pairs((pair for pair in pairs if held_out.isdisjoint(map(str.lower, pair))), *options.output)
     except PocketMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -56,7 +70,7 @@ def written_pairs(pairs: Iterable[Pair], language: str) -> Iterator[Pair]:
         language: of the source: "en" or "de".
     """
     draw = random.Random(SEED)
-    phrases = [_turned(pair, language) for pair in phrase_pairs()]
+    phrases = [_turned(pair, language) for pair in phrase_pairs(language)]
     for pair in phrases:
         yield from _copies(pair, language)
     into_german = language == "en"
@@ -64,16 +78,18 @@ def written_pairs(pairs: Iterable[Pair], language: str) -> Iterator[Pair]:
         noun_pairs(draw),
         time_pairs(draw, into_german=into_german),
         amount_pairs(draw, into_german=into_german),
-        list_pairs(draw),
+        date_pairs(draw, into_german=into_german),
+        list_pairs(draw, into_german=into_german),
     )
     for part in made:
         yield from (_turned(_as_sentence(pair), language) for pair in part)
     yield from typed_pairs([*pairs, *phrases], draw, language)
 
 
-def phrase_pairs() -> list[Pair]:
-    """Return the English and German pairs of the phrase book."""
-    return [(english, german) for name in PHRASES for english, german in read_table(name, 2)]
+def phrase_pairs(language: str) -> list[Pair]:
+    """Return the English and German pairs of the phrase book from a language, "en" or "de"."""
+    tables = PHRASES if language == "en" else (*PHRASES, GERMAN_VARIANTS)
+    return [(english, german) for name in tables for english, german in read_table(name, 2)]
 
 
 def _turned(pair: Pair, language: str) -> Pair:
@@ -82,7 +98,8 @@ def _turned(pair: Pair, language: str) -> Pair:
 
 def _copies(pair: Pair, language: str) -> Iterator[Pair]:
     source, target = pair
-    for _ in range(COPIES):
+    label = source[-1].isalnum() and source.count(" ") < 2
+    for _ in range(LABEL_COPIES if label else COPIES):
         yield pair
     bare = without_final_punctuation(pair)
     forms = {bare, (in_lower_case(source, language), target), (in_lower_case(bare[0], language), bare[1])}
@@ -95,8 +112,8 @@ def _copies(pair: Pair, language: str) -> Iterator[Pair]:
 
 
 def _as_sentence(pair: Pair) -> Pair:
-    """Return a pair with capitals where its sentences begin, and one full stop after "p.m."."""
-    english, german = (line.replace("m..", "m.") for line in pair)
+    """Return a pair with capitals where its sentences begin, and one full stop after "p.m." and "etc."."""
+    english, german = (re.sub(r"\.\.$", ".", line) for line in pair)
     if not english.endswith((".", "?", "!")) or english.endswith(".m."):
         return english, german
     return english[0].upper() + english[1:], german[0].upper() + german[1:]

@@ -1,46 +1,39 @@
-"""Amounts in sentences: money, units, degrees, scores, and codes such as those of gates."""
+"""Amounts in sentences: money, shares, scores, counted things, and codes such as those of gates."""
 
 import random
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from examples.everyday.number_words import ENGLISH, GERMAN, english_number, german_number
+from examples.everyday.phrase_book.measures import measure, small_number
 from examples.everyday.phrase_book.nouns import Pair
-from examples.everyday.phrase_book.tables import read_table
+from examples.everyday.phrase_book.tables import read_lines_of, read_table
 
-COPIES: Final = 90  # of each sentence
-# Sign, English and German word.
-_LENGTH_UNITS: Final = [
-    ("km", "kilometers", "Kilometer"),
-    ("m", "meters", "Meter"),
-    ("cm", "centimeters", "Zentimeter"),
-    ("mm", "millimeters", "Millimeter"),
-]
-_WEIGHT_UNITS: Final = [
-    ("kg", "kilograms", "Kilogramm"),
-    ("kg", "kilos", "Kilo"),
-    ("g", "grams", "Gramm"),
-    ("l", "liters", "Liter"),
-    ("ml", "milliliters", "Milliliter"),
-]
+COPIES: Final = 70  # of each sentence
+AMOUNTS_ALONE: Final = 250  # of amounts without a sentence
+_MEASURES: Final = ("lengths", "weights", "body_weights", "volumes", "speeds", "degrees", "oven_degrees", "fever")
 
 
 def amount_pairs(draw: random.Random, *, into_german: bool) -> Iterator[Pair]:
     """Yield sentences with amounts. Into German, English amounts have all their forms."""
     kinds: dict[str, Callable[[], Pair]] = {
         "prices": lambda: _price(draw, into_german),
-        "lengths": lambda: _of_unit(draw, _LENGTH_UNITS),
-        "weights": lambda: _of_unit(draw, _WEIGHT_UNITS),
-        "speeds": lambda: _speed(draw),
-        "degrees": lambda: _degrees(draw),
+        "percents": lambda: _percent(draw, into_german),
         "scores": lambda: _score(draw),
         "codes": lambda: _code(draw),
+        "data_sizes": lambda: measure("data_sizes", draw),
+        "addresses": lambda: _address(draw),
+        **{name: lambda name=name: measure(name, draw) for name in _MEASURES},  # type: ignore[misc]
     }
     for table, amount in kinds.items():
         for english, german in read_table(table, 2):
-            for _ in range(COPIES):
+            for _ in range(AMOUNTS_ALONE if english == "{}" else COPIES):
                 pairs = [amount() for _ in range(english.count("{}"))]
                 yield english.format(*(pair[0] for pair in pairs)), german.format(*(pair[1] for pair in pairs))
+    yield from _counted_pairs(draw)
+
+
+def _counted_pairs(draw: random.Random) -> Iterator[Pair]:
     for english, german in read_table("counted", 2):
         for _ in range(COPIES):
             first, second = sorted(draw.sample(range(2, 13), 2))
@@ -53,64 +46,39 @@ def amount_pairs(draw: random.Random, *, into_german: bool) -> Iterator[Pair]:
                 )
 
 
-def _small(draw: random.Random) -> int:
-    return draw.choice((draw.randint(1, 12), draw.randint(1, 99), draw.choice((20, 50, 100, 150, 200, 250, 500))))
-
-
 def _price(draw: random.Random, into_german: bool) -> Pair:
-    number = _small(draw)
-    cents = f"{number}.{draw.randint(1, 19) * 5:02}"
+    number = small_number(draw)
+    several = max(number, 2)
+    cents = f"{number}.{draw.randint(0, 99):02}"
     decimal = cents.replace(".", ",")
-    euros, dollars = ("euro", "dollar") if number == 1 else ("euros", "dollars")
-    words, german_words = english_number(number), german_number(number)
+    euros = "euro" if number == 1 else "euros"
+    words, german_words = english_number(several), german_number(several)
     forms = [
         (f"{number} {euros}", f"{number} Euro"),
-        (f"{words} {dollars}", f"{german_words} Dollar"),
-        (f"{words} {euros}", f"{german_words} Euro"),
+        (f"{several} dollars", f"{several} Dollar"),
+        (f"{words} dollars", f"{german_words} Dollar"),
+        (f"{words} euros", f"{german_words} Euro"),
         (f"{number} {euros} and {draw.randint(2, 19) * 5} cents", None),
-        (f"{max(number, 2)} cents", f"{max(number, 2)} Cent"),
+        (f"{several} cents", f"{several} Cent"),
         (f"€{number}", f"{number} €"),
         (f"€{cents}", f"{decimal} €"),
-        (f"${number}", f"{number} Dollar"),
         (f"${cents}", f"{decimal} Dollar"),
     ]
     if into_german:
-        forms += [(f"${number}", f"{number} Dollar")] * 2
+        forms += [(f"${number}", f"{number} Dollar")] * 4 + [(f"£{number}", f"{number} Pfund")]
+        forms += [(f"${cents}", f"{decimal} Dollar")] * 2
     english, german = draw.choice(forms)
     if german is None:
         german = english.replace(f" {euros} and ", " Euro und ").replace("cents", "Cent")
     return english, german
 
 
-def _of_unit(draw: random.Random, units: list[tuple[str, str, str]]) -> Pair:
-    number = max(_small(draw), 2)
-    sign, english, german = draw.choice(units)
-    if draw.random() < 0.2 and number < 20:
-        return f"{english_number(number)} {english}", f"{german_number(number)} {german}"
-    whole = draw.random() < 0.8
-    value, german_value = (f"{number}", f"{number}") if whole else (f"{number % 10}.5", f"{number % 10},5")
-    if draw.random() < 0.5:
-        return f"{value} {sign}", f"{german_value} {sign}"
-    return f"{value} {english}", f"{german_value} {german}"
-
-
-def _speed(draw: random.Random) -> Pair:
-    number = draw.choice((30, 50, 60, 70, 80, 100, 120, 130, draw.randint(5, 250)))
-    english = draw.choice(("km/h", "kilometers per hour", "kilometers an hour"))
-    return f"{number} {english}", f"{number} {'km/h' if english == 'km/h' else 'Kilometer pro Stunde'}"
-
-
-def _degrees(draw: random.Random) -> Pair:
-    number = draw.choice((draw.randint(1, 20), draw.randint(1, 45), draw.choice((38, 39, 40, 180, 200))))
-    number = max(number, 2)
-    forms = [
-        (f"{number} degrees", f"{number} Grad"), (f"{number}°C", f"{number} °C"), (f"{number} °C", f"{number} °C"),
-        (f"{english_number(number)} degrees", f"{german_number(number)} Grad"),
-    ]  # fmt: skip
-    if number <= 25:
-        forms += [(f"-{number} degrees", f"-{number} Grad"), (f"minus {number} degrees", f"minus {number} Grad")]
-        forms += [(f"-{number}°C", f"-{number} °C"), (f"{number} degrees below zero", f"{number} Grad unter null")]
-    return draw.choice(forms)
+def _percent(draw: random.Random, into_german: bool) -> Pair:
+    number = draw.choice((draw.randint(1, 9) * 10, draw.randint(1, 100), draw.choice((15, 25, 33, 75))))
+    german = f"{number} {'%' if into_german else draw.choice(('%', 'Prozent'))}"
+    if into_german and draw.random() < 0.25:
+        return f"{number} percent", f"{number} Prozent"
+    return f"{number} percent" if german.endswith("t") else f"{number}%", german
 
 
 def _score(draw: random.Random) -> Pair:
@@ -128,3 +96,9 @@ def _code(draw: random.Random) -> Pair:
         (f"{letter}{number}", f"{letter}{number}", f"{number % 100 + 1}{letter}", f"{number}", f"{number}")
     )
     return code, code
+
+
+def _address(draw: random.Random) -> Pair:
+    """Return an address, whose number English writes first: "12 Main Street" and "Main Street 12"."""
+    street, number = draw.choice(read_lines_of("streets")), draw.randint(1, 199)
+    return (f"{number} {street}" if " " in street else f"{street} {number}"), f"{street} {number}"

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from examples.everyday.phrase_book.nouns import Pair
+from examples.everyday.phrase_book.nouns import Pair, article_before
 from examples.everyday.phrase_book.tables import read_table
 
 _CONTRACTION: Final = re.compile(r"(?<=[a-z])['’](?=(?:t|m|s|re|ve|ll|d)\b)", re.IGNORECASE)
 _ASCII: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 _LONG_WORD: Final = re.compile(r"[^\W\d_]{5,}")
 # Of a hundred pairs that can have such a form.
-_SHARES: Final = {"without_apostrophes": 30, "in_british": 200, "in_title_case": 3, "with_a_slip": 8, "in_ascii": 12}
+_SHARES: Final = {"without_apostrophes": 30, "in_british": 200, "in_title_case": 6, "with_a_slip": 8, "in_ascii": 12}
 
 
 def typed_pairs(pairs: Iterable[Pair], draw: random.Random, language: str) -> Iterator[Pair]:
@@ -46,7 +46,14 @@ def without_apostrophes(line: str, draw: random.Random) -> str:
 def in_british(line: str, _: random.Random) -> str:
     """Return an English line with British spellings and words."""
     spellings = _spellings()
-    return _american().sub(lambda match: _capitalized_as(match[0], spellings[match[0].lower()]), line)
+
+    def replaced(match: re.Match[str]) -> str:
+        british = _capitalized_as(match["word"], spellings[match["word"].lower()])
+        if match["article"] is None:
+            return british
+        return f"{_capitalized_as(match['article'], article_before(british))} {british}"
+
+    return _american().sub(replaced, line)
 
 
 def in_title_case(line: str, _: random.Random) -> str:
@@ -80,7 +87,8 @@ def _spellings() -> dict[str, str]:
 
 @cache
 def _american() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(sorted(_spellings(), key=len, reverse=True))})\b", re.IGNORECASE)
+    words = "|".join(sorted(_spellings(), key=len, reverse=True))
+    return re.compile(rf"\b(?:(?P<article>an?) )?(?P<word>{words})\b", re.IGNORECASE)
 
 
 def _capitalized_as(word: str, other: str) -> str:

@@ -8,7 +8,8 @@ from examples.everyday.number_words import ENGLISH, GERMAN
 from examples.everyday.phrase_book.nouns import Pair
 from examples.everyday.phrase_book.tables import read_table
 
-COPIES: Final = 160  # of each sentence with a time
+COPIES: Final = 300  # of each sentence with a time
+HALVES: Final = 5  # half hours, for each of seven other times in words: the hardest for a model
 RANGES: Final = 200  # of each sentence with two
 _STEPS: Final = (("five", "fünf"), ("ten", "zehn"), ("twenty", "zwanzig"))  # minutes past and to the hour
 
@@ -20,7 +21,7 @@ def time_pairs(draw: random.Random, *, into_german: bool) -> Iterator[Pair]:
     """
     for english, german in read_table("times", 2):
         for _ in range(COPIES):
-            time, translation = draw.choice((_in_words, _in_words, _in_digits))(draw, into_german)
+            time, translation = draw.choice((_in_words, _in_digits))(draw, into_german)
             yield english.format(time), german.format(translation)
     for english, german in read_table("time_ranges", 2):
         for _ in range(RANGES):
@@ -37,8 +38,7 @@ def _in_words(draw: random.Random, into_german: bool) -> Pair:
     minutes, german_minutes = draw.choice(_STEPS)
     article = draw.choice(("", "a ")) if into_german else ""
     forms = (
-        (f"half past {english}", f"halb {next_german}"),
-        (f"half past {english}", f"halb {next_german}"),
+        *[(f"half past {english}", f"halb {next_german}")] * HALVES,
         (f"{article}quarter past {english}", f"Viertel nach {german}"),
         (f"{article}quarter to {next_english}", f"Viertel vor {next_german}"),
         (f"{minutes} past {english}", f"{german_minutes} nach {german}"),
@@ -53,7 +53,7 @@ def _in_digits(draw: random.Random, into_german: bool) -> Pair:
     """Return a time such as "7:30 p.m." and "19:30 Uhr"."""
     hour = draw.randint(6, 23)
     minute = draw.choice((0, 0, 0, 15, 30, 30, 45, draw.randint(1, 59)))
-    if minute and draw.random() < 0.4:
+    if minute and draw.random() < 0.3:
         return f"{hour}:{minute:02}", f"{hour}:{minute:02} Uhr"
     half = "am" if hour < 12 else "pm"
     forms = [f" {half[0]}.m."]

@@ -9,7 +9,7 @@ from examples.everyday.phrase_book.tables import read_table
 
 Pair = tuple[str, str]  # An English and a German line.
 
-SENTENCES: Final = 28  # of each noun
+SENTENCES: Final = 20  # of each noun
 MASS_SENTENCES: Final = 14
 _GENDERS: Final = "mfn"
 # Endings by case (nominative, accusative, dative), for masculine, feminine and neuter nouns.
@@ -20,7 +20,8 @@ _OF_INDEFINITE: Final = {"n": ("", "e", ""), "a": ("en", "e", ""), "d": ("em", "
 _OF_DEMONSTRATIVE: Final = {"n": ("er", "e", "es"), "a": ("en", "e", "es"), "d": ("em", "er", "em")}
 _DEMONSTRATIVES: Final = {"dies", "welch", "jed"}
 _SLOT: Final = re.compile(r"\{(\w+)(?::(\w))?\}")
-_VOWEL: Final = re.compile(r"(?i)(?!uni|use|euro|one)[aeiou]|hour")
+# Words before which "a" becomes "an": those that begin with the sound of a vowel.
+_VOWEL: Final = re.compile(r"(?i)(?!uni|uri|use|usb|euro|ewe|one)[aeiou]|hour|honest|herb|x-ray|mri\b|sms")
 
 
 class Noun(NamedTuple):
@@ -35,7 +36,7 @@ class Noun(NamedTuple):
     def english_form(self, slot: str) -> str:
         """Return what stands for {a}, {noun} or {nouns} in an English sentence."""
         if slot == "a":
-            return "an" if _VOWEL.match(self.english) else "a"
+            return article_before(self.english)
         return {"noun": self.english, "nouns": self.english_plural}[slot]
 
     def german_form(self, slot: str, case: str) -> str:
@@ -53,11 +54,16 @@ class Noun(NamedTuple):
         return slot + (_OF_DEMONSTRATIVE if slot in _DEMONSTRATIVES else _OF_INDEFINITE)[case][gender]
 
 
+def article_before(word: str) -> str:
+    """Return the English indefinite article before a word: "a" or "an"."""
+    return "an" if _VOWEL.match(word) else "a"
+
+
 def filled(sentence: Pair, noun: Noun) -> Pair:
     """Return a pair with a noun in its slots, such as ("I need {a} {noun}.", "Ich brauche {ein:a} {noun}.")."""
     english = _SLOT.sub(lambda slot: noun.english_form(slot[1]), sentence[0])
     german = _SLOT.sub(lambda slot: noun.german_form(slot[1], slot[2] or "n"), sentence[1])
-    if not sentence[0].endswith((".", "?", "!")):
+    if not sentence[0].endswith((".", "?", "!")) and not sentence[0][0].isupper():
         return english, german  # A label, not a sentence.
     return english[0].upper() + english[1:], german[0].upper() + german[1:]
 

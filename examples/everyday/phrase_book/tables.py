@@ -8,6 +8,11 @@ from pocketmt.errors import ConfigurationError
 FOLDER: Final = Path(__file__).with_name("text")
 
 
+def read_lines_of(name: str) -> list[str]:
+    """Return the words or names of a table of one column."""
+    return [row[0] for row in read_table(name, 1)]
+
+
 def read_table(name: str, columns: int) -> list[tuple[str, ...]]:
     """Return the rows of a table of tab-separated columns in the folder `text`.
 

@@ -2,18 +2,20 @@
 
 import random
 import re
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from examples.everyday.number_words import ENGLISH, GERMAN
-from examples.everyday.phrase_book.__main__ import PHRASES, main, phrase_pairs, written_pairs
+from examples.everyday.phrase_book.__main__ import GERMAN_VARIANTS, PHRASES, main, phrase_pairs, written_pairs
 from examples.everyday.phrase_book.amounts import amount_pairs
 from examples.everyday.phrase_book.as_typed import in_ascii, in_british, in_title_case, with_a_slip, without_apostrophes
 from examples.everyday.phrase_book.clock_times import time_pairs
-from examples.everyday.phrase_book.lists import list_pairs
+from examples.everyday.phrase_book.dates import MONTHS, date_pairs
+from examples.everyday.phrase_book.lists import ACRONYMS, LISTS, list_pairs
 from examples.everyday.phrase_book.nouns import Noun, filled, mass_nouns, nouns
-from examples.everyday.phrase_book.tables import read_table
+from examples.everyday.phrase_book.tables import read_lines_of, read_table
 from pocketmt.errors import ConfigurationError
 
 KEY = Noun("key", "keys", "Schlüssel", "m", "Schlüssel")
@@ -43,21 +45,37 @@ def test_german_words_agree_with_the_noun(noun: Noun, sentence: str, expected: s
 
 def test_the_english_article_depends_on_the_sound() -> None:
     carrier = ("{a} {noun}", "{noun}")
-    names = ("egg", "hour", "uniform", "key", "one-way ticket", "umbrella")
-    found = [filled(carrier, Noun(name, "", "X", "m", ""))[0] for name in names]
-    assert found == ["an egg", "an hour", "a uniform", "a key", "a one-way ticket", "an umbrella"]
+    names = (
+        "egg",
+        "hour",
+        "uniform",
+        "key",
+        "one-way ticket",
+        "umbrella",
+        "X-ray",
+        "USB stick",
+        "urine sample",
+        "herb",
+    )
+    found = [filled(carrier, Noun(name, "", "X", "m", ""))[0].split()[0] for name in names]
+    assert found == ["an", "an", "a", "a", "a", "an", "an", "a", "a", "an"]
+
+
+def test_a_label_keeps_its_capital() -> None:
+    assert filled(("The {noun}", "{der:n} {noun}"), KEY) == ("The key", "Der Schlüssel")
+    assert filled(("the {noun}", "{der:n} {noun}"), KEY) == ("the key", "der Schlüssel")
 
 
 def test_the_tables_are_whole() -> None:
     assert len({noun.english for noun in nouns()}) == len(nouns()) > 2000
     assert all(noun.gender in "mfn" and noun.german[0].isupper() for noun in [*nouns(), *mass_nouns()])
-    pairs = phrase_pairs()
-    assert len(pairs) > 8000
+    pairs = phrase_pairs("de")
+    assert len(pairs) > len(phrase_pairs("en")) > 20_000
     assert all(line == line.strip() and "  " not in line for pair in pairs for line in pair)
     for name in ("carriers", "mass_carriers"):
         slots = [(english.count("{noun"), german.count("{noun")) for english, german in read_table(name, 2)]
         assert all(english == german == 1 for english, german in slots)
-    for name in PHRASES:
+    for name in (*PHRASES, GERMAN_VARIANTS):
         english = [row[0] for row in read_table(name, 2)]
         assert len(set(english)) == len(english)
 
@@ -98,9 +116,48 @@ def test_amounts_keep_their_digits() -> None:
     assert any("-5" in english and "-5" in german for english, german in pairs)
 
 
+def test_measures_suit_what_they_measure() -> None:
+    pairs = list(amount_pairs(random.Random(1), into_german=True))
+    assert not any(re.search(r"-\d|minus|below", english) for english, _ in pairs if english.startswith("Bake"))
+    assert not any(re.search(r"\d (m?l|km|mm)\b|lit", english) for english, _ in pairs if "potatoes" in english)
+    assert all("%" in english for english, german in pairs if "%" in german)
+    assert ("I live at 12 Park Avenue.", "Ich wohne in der Park Avenue 12.") in {
+        (re.sub(r"\d+", "12", english), re.sub(r"\d+", "12", german)) for english, german in pairs
+    }
+    assert any(re.fullmatch(r"\d+\.\d GB", english) for english, _ in pairs)
+
+
+@pytest.mark.parametrize("into_german", [True, False])
+def test_dates_agree_in_day_month_and_year(into_german: bool) -> None:
+    months = {english[:3]: german for english, german in MONTHS}
+    pairs = list(date_pairs(random.Random(1), into_german=into_german))
+    checked = 0
+    for english, german in pairs:
+        assert re.findall(r"\d{4}", english) == re.findall(r"\d{4}", german)
+        match = re.fullmatch(r"([A-Z][a-z]+) (\d+)(?:st|nd|rd|th)?(, \d{4})?", english)
+        if match is not None:
+            checked += 1
+            assert german == f"{match[2]}. {months[match[1][:3]]}{(match[3] or '').replace(',', '')}"
+    assert checked > 100
+    assert any(" of " in english for english, _ in pairs) == into_german
+
+
 def test_lists_keep_their_parts() -> None:
-    for english, german in list_pairs(random.Random(1)):
-        assert english.count(",") + english.count(" and ") == german.count(",") + german.count(" und ")
+    for into_german in (True, False):
+        for english, german in islice(list_pairs(random.Random(1), into_german=into_german), LISTS):
+            parts = re.split(r",? and |,? or |, ", english.replace("etc.", "usw."))
+            assert len(parts) == len(re.split(r" und | oder |, | (?=usw)", german))
+            assert into_german or not re.search(r", (and|or) ", english)
+
+
+def test_acronyms_stay_as_they_are() -> None:
+    acronyms = set(read_lines_of("acronyms"))
+    pairs = list(list_pairs(random.Random(1), into_german=True))[LISTS:]
+    assert len(pairs) == ACRONYMS * len(acronyms)
+    for english, german in pairs:
+        assert [word for word in re.findall(r"[\w-]+", english) if word in acronyms] == [
+            word for word in re.findall(r"[\w-]+", german) if word in acronyms
+        ]
 
 
 def test_sentences_as_they_are_typed() -> None:
@@ -109,6 +166,7 @@ def test_sentences_as_they_are_typed() -> None:
     assert typed == {"I dont know.", "I dont know", "i dont know.", "i dont know"}
     assert without_apostrophes("Tom said 'hello'.", draw) == "Tom said 'hello'."
     assert in_british("My neighbor's Favorite color", draw) == "My neighbour's Favourite colour"
+    assert in_british("An apartment with an elevator", draw) == "A flat with a lift"
     assert in_title_case("Where is it?", draw) == "Where Is It?"
     assert in_title_case("sorry", draw) == "sorry"
     assert {in_ascii("Schöne Grüße", draw) for _ in range(50)} == {"Schoene Gruesse", "schoene gruesse"}
@@ -133,8 +191,8 @@ def test_the_source_alone_has_other_forms(language: str) -> None:
 def test_held_out_lines_are_left_out(tmp_path: Path) -> None:
     for name, line in (("a.en", "I left."), ("a.de", "Ich ging.")):
         (tmp_path / name).write_text(f"{line}\n", encoding="utf-8")
-    german = phrase_pairs()[0][1]
-    (tmp_path / "held.de").write_text(f"{german}\n", encoding="utf-8")
+    german = phrase_pairs("en")[0][1]
+    (tmp_path / "held.de").write_text(f"x\t{german.upper()}\n", encoding="utf-8")
     output = [tmp_path / "x.en", tmp_path / "x.de"]
     arguments = [tmp_path / "a.en", tmp_path / "a.de", "--languages", "en", "de", "--held-out", tmp_path / "held.de"]
     assert main([*map(str, arguments), "-o", *map(str, output)]) == 0
