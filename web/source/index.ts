@@ -41,7 +41,7 @@ const LOAD_OPTIONS: Types<LoadOptions> = {
   signal: "AbortSignal",
 };
 const TRANSLATE_OPTIONS: Types<TranslateOptions> = { ...SEARCH_OPTIONS, signal: "AbortSignal", onTime: "function" };
-const LINE_BREAK = /(\r\n|[\r\n])/;
+const LINE_BREAK = /(\r\n|[\n\v\f\r\x85\u2028\u2029])/;
 const MOST_WORKERS = 64;
 const LINE_COST = 20; // characters that take as long as what each line takes besides its text
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pocketmt.engine.options import Search
     from pocketmt.engine.terms import Terms
 
+# Between the lines of a text: the characters that always break a line in Unicode.
+LINE_BREAK: Final = lazy_pattern(r"(\r\n|[\n\v\f\r\x85\u2028\u2029])")
 _FINAL_MARK: Final = lazy_pattern(r"(?<=\S)[.!?…。！？]+$")
 _UNKNOWN_SCRIPT: Final = Reason("the model knows hardly any of its letters")
 # All but tabs and spaces: a program could take it for the end of a line.

@@ -12,14 +12,13 @@ from pocketmt.engine.arguments import check_chunk, check_flag, check_integer, ch
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.devices import NATIVE, choose_device, lines_at_once
-from pocketmt.engine.line_parts import LineDivider
+from pocketmt.engine.line_parts import LINE_BREAK, LineDivider
 from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_models
 from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
 from pocketmt.engine.protection import LineProtection
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
-from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 
 if TYPE_CHECKING:  # Most translations are only texts, and not in the background.
@@ -31,7 +30,6 @@ MOST_WORKERS: Final = 1024
 LONGEST_SEGMENT: Final = 200  # pieces
 LONGEST_SENTENCE: Final = 50_000  # characters
 _UNCHANGEABLE: Final = (int, float, bool, str, type(None))
-_LINE_BREAK: Final = lazy_pattern(r"(\r\n|[\r\n])")
 
 
 class Translator:
@@ -171,7 +169,7 @@ class Translator:
 
         Raises as `translate` does.
         """
-        lines_and_breaks = _LINE_BREAK.split(check_text(text, "text"))
+        lines_and_breaks = LINE_BREAK.split(check_text(text, "text"))
         lines_and_breaks[::2] = self.translate(lines_and_breaks[::2], **options)
         return "".join(lines_and_breaks)
 

@@ -11,8 +11,6 @@ from pocketmt.sentences import sentences_and_marks
 from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.normalization import remove_invisible, visible_places
 
-LINE_BREAK = re.compile(r"(\r\n|[\r\n])")
-
 
 @dataclass(frozen=True, slots=True)
 class Translation:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pocketmt.engine import Translator
-from pocketmt.markup.division import LINE_BREAK, Translation
+from pocketmt.engine.line_parts import LINE_BREAK
+from pocketmt.markup.division import Translation
 from pocketmt.markup.links import Link
 from pocketmt.markup.placing import render_segment
 from pocketmt.markup.segments import Segment, divide_document

@@ -55,6 +55,13 @@ def test_a_text_keeps_its_line_breaks_and_blank_lines(translator: Translator) ->
     assert translator.translate_text(text, max_length=12) == f"\n{first}\r\n\r\n  {second} {first}\n\n"
 
 
+@pytest.mark.parametrize("line_break", ["\n\v", "\f", "\r", "\x85", "\u2028", "\u2029"])
+def test_all_line_breaks_of_a_text_divide_its_lines_and_stay(translator: Translator, line_break: str) -> None:
+    first, third = translator.translate([FIRST, THIRD], max_length=12)
+    text = f"{THIRD}{line_break}{FIRST}{line_break}"
+    assert translator.translate_text(text, max_length=12) == f"{third}{line_break}{first}{line_break}"
+
+
 @pytest.mark.parametrize("unit", ["line", "document"])
 def test_a_model_of_lines_does_not_split_unless_asked(tmp_path: Path, vocabulary: Vocabulary, unit: str) -> None:
     path = tmp_path / "lines.pocketmt"
