@@ -314,7 +314,7 @@ def _checks(check: object) -> TranslationChecks | None:
 def _beam_size(options: SearchOptions, n_best: int, sampling: bool) -> int:
     if not sampling:
         return check_integer("beam_size", options.get("beam_size", DEFAULT_BEAM_SIZE), 1, _native.max_beam_size)
-    if options.get("beam_size", 1) != 1:
+    if check_integer("beam_size", options.get("beam_size", 1), 1, _native.max_beam_size) != 1:
         raise EngineError("sampling does not search with a beam: leave beam_size out")
     return n_best
 

@@ -70,6 +70,7 @@ WRONG_TYPES: dict[str, dict[str, Any]] = {
     "beam_size must be an integer, not str": {"beam_size": "4"},
     "beam_size must be an integer, not bool": {"beam_size": True},
     "beam_size must be an integer, not float": {"beam_size": 2.0},
+    "beam_size must be an integer, not list": {"sampling": True, "beam_size": [1]},
     "max_length must be an integer, not str": {"max_length": "9"},
     "min_length must be an integer, not None": {"min_length": None},
     "length_penalty must be a number, not str": {"length_penalty": "1"},
