@@ -52,7 +52,9 @@ def _encoded(texts: list[str], vocabulary: Vocabulary) -> list[bytes]:
             raise EngineError("suppressed_texts contains an empty text: remove it")
         encoded.append((SPACE + normalized.replace(" ", SPACE)).encode("utf-8", "replace"))
         if len(encoded[-1]) > LONGEST_TEXT:
-            raise EngineError(f"a text of suppressed_texts is longer than {LONGEST_TEXT} bytes")
+            raise EngineError(
+                f"suppressed_texts has {normalized!r:.40}, which is longer than {LONGEST_TEXT} bytes: shorten it"
+            )
     total = sum(map(len, encoded))
     if total > MOST_BYTES:
         raise EngineError(f"suppressed_texts has {total:,} bytes, the limit is {MOST_BYTES:,}: leave some texts out")

@@ -124,7 +124,7 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "target_prefix has '日', which no piece": {"target_prefix": "the 日"},
     "max_length is 2, it must be more than the": {"target_prefix": "the man rides", "max_length": 2},
     "suppressed_texts contains an empty text": {"suppressed_texts": ["  "]},
-    "longer than 200 bytes": {"suppressed_texts": ["x" * 300]},
+    "suppressed_texts has 'yx+, which is longer than 200 bytes: shorten": {"suppressed_texts": ["a", "y" + "x" * 300]},
     "suppressed_texts has 20,600 bytes, the limit is 20,000": {"suppressed_texts": ["x" * 100] * 200},
     "target_prefix has '\ufffd', which no piece": {"target_prefix": "the \ud800"},
     "the target term of 'dog' has .* pieces, the limit is 64": {"terms": {"dog": "the " * 70}},
