@@ -4,6 +4,7 @@ import os
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Never, Unpack, cast
 
@@ -271,6 +272,7 @@ class Translator:
             terms = search.terms_of(map(self.tokenizer.decode, sources))
             pending = self._model.submit(sources, search.native, prefixes, terms)
         except TypeError as error:  # its message describes the types of C++
+            _check_range(self.tokenizer, sources)
             raise TypeError("sources must be a list of lists of piece ids, which are integers from 0") from error
         return [search.shown(hypotheses[0][0]) for hypotheses in pending.result()]
 
@@ -302,6 +304,8 @@ class Translator:
         try:
             return array("f", self._model.logits(source, target))
         except TypeError as error:  # Its message describes the types of C++.
+            _check_range(self.tokenizer, [source])
+            _check_range(self.target_tokenizer, [target])
             raise TypeError("source and target must be lists of piece ids, which are integers from 0") from error
 
     def _check_of_stream(self, options: TranslationOptions) -> Search:
@@ -366,3 +370,10 @@ class Translator:
 
         # Threads that come here at once get the same one.
         return self._background.setdefault(os.getpid(), BackgroundTranslations(self.workers))
+
+
+def _check_range(tokenizer: Tokenizer, sources: Iterable[Sequence[int]]) -> None:
+    """Raise EngineError for an integer that is no id; to C++, one of more bits or below 0 has a wrong type."""
+    with suppress(TypeError):
+        for ids in sources:
+            tokenizer.pieces(ids)

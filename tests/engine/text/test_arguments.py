@@ -163,7 +163,7 @@ def test_a_name_that_is_too_long_is_no_model() -> None:
         Translator("a" * 300)
 
 
-@pytest.mark.parametrize(("source", "target"), [(None, [5]), ([-1], [5]), ([5], [1.5]), (["the"], [5])])
+@pytest.mark.parametrize(("source", "target"), [(None, [5]), ([5], [1.5]), (["the"], [5])])
 def test_logits_need_ids(translator: Translator, source: Any, target: Any) -> None:
     for call in (translator.logits, translator.flat_logits):
         with pytest.raises(TypeError, match="source and target must be lists of piece ids"):
@@ -213,10 +213,22 @@ def test_prefixes_are_text(translator: Translator, prefix: Any, message: str) ->
         translator.translate(LINES, target_prefix=prefix)
 
 
-@pytest.mark.parametrize("sources", [["text"], [5], [[-1]], [[1.5]], [None], [["the"]]])
+@pytest.mark.parametrize("sources", [["text"], [5], [[1.5]], [None], [["the"]]])
 def test_sources_that_are_no_ids(translator: Translator, sources: Any) -> None:
     with pytest.raises(TypeError, match="list of lists of piece ids"):
         translator.translate_ids(sources)
+
+
+@pytest.mark.parametrize("wrong", [120, -1, 2**40])
+def test_ids_out_of_range(translator: Translator, wrong: int) -> None:
+    calls = (
+        lambda: translator.translate_ids([[5], [5, wrong]]),
+        lambda: translator.logits([wrong], [5]),
+        lambda: translator.logits([5], [5, wrong]),
+    )
+    for call in calls:
+        with pytest.raises(EngineError, match=f" id {wrong} is not in the vocabulary of 120 pieces"):
+            call()
 
 
 @pytest.mark.parametrize("ids", ["text", None, 5, [1.5], ["the"]])
