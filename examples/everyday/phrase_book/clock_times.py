@@ -9,7 +9,7 @@ from examples.everyday.phrase_book.nouns import Pair
 from examples.everyday.phrase_book.tables import read_table
 
 COPIES: Final = 300  # of each sentence with a time
-HALVES: Final = 5  # half hours, for each of seven other times in words: the hardest for a model
+HALVES: Final = 5  # half hours, for six other forms of times in words: they are hardest for a model
 RANGES: Final = 200  # of each sentence with two
 _STEPS: Final = (("five", "fünf"), ("ten", "zehn"), ("twenty", "zwanzig"))  # minutes past and to the hour
 

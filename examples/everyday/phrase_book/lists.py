@@ -74,7 +74,7 @@ def _numbers(draw: random.Random, count: int) -> list[Pair]:
 
 
 def _joined(words: tuple[str, ...], end: str, comma: str = "") -> str:
-    """Return a list whose last part follows a conjunction, or another end of its own."""
+    """Return a list with a conjunction before its last part, with "and so on" or "etc." after it, or neither."""
     if not end:
         return ", ".join(words)
     if " " in end or end.endswith("."):
