@@ -223,6 +223,17 @@ def test_lines_without_words_are_a_group(pocketmt: Run, random_model: Path, smal
     assert Page(page.read_text(encoding="utf-8")).tags >= {"svg"}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_model_that_names_no_languages_is_compared_in_those_of_the_other(
+    pocketmt: Run, random_model: Path, text: Path, tmp_path: Path, order: int
+) -> None:
+    nameless = tmp_path / "nameless.pocketmt"
+    write_random_model(nameless, "uniform8", seed=1, source_language="", target_language="")
+    record, _ = record_of(pocketmt, tmp_path, *[random_model, nameless][::order], "-t", text)
+    assert (record["source_language"], record["target_language"]) == ("en", "de")
+    assert record["outputs"]["identical"] == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
@@ -233,7 +244,7 @@ def test_lines_without_words_are_a_group(pocketmt: Run, random_model: Path, smal
         (["{model}", "{small}", "-t", "{text}", "-r", "{blank}"], 1, "must be parallel"),
         (["{model}", "{small}", "-t", "{text}", "-r", "{text}"], 1, "both sides"),
         (["{model}", "{small}", "-t", "/dev/null", "-r", "{text}", "-r", "{text}"], 1, "not a regular file"),
-        (["{model}", "{other}", "-t", "{text}"], 1, "compare models of the same languages"),
+        (["{model}", "{other}", "-t", "{text}"], 1, "choose two of the same languages"),
         (["{model}", "{small}"], 2, "--text"),
         (["{model}", "{small}", "-t", "{text}", "-o", "{folder}/x", "--json", "{folder}/x"], 2, "name two"),
         (["{model}", "{small}", "-t", "{text}", "-o", "{folder}/no/x.html"], 1, "does not exist: create it first"),

@@ -9,7 +9,7 @@ from typing import Final
 from pocketmt.chunks import in_chunks
 from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.engine.devices import LINES_AT_ONCE
-from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.errors import DataError
 from pocketmt.evaluation.comparison import agreement, outputs
 from pocketmt.evaluation.comparison.agreement import LineAgreement
 from pocketmt.evaluation.comparison.record import ComparedModel, Comparison, LengthGroup
@@ -23,7 +23,7 @@ from pocketmt.packing.model_path import model_path
 from pocketmt.sentences.word_count import count_words
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.formats.format import format_of
-from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.languages import check_same_languages
 
 MOST_CHANGED: Final = 25
 # Lowest numbers of source words of the groups of lines.
@@ -62,6 +62,7 @@ def compare_models(
     paths = [model_path(each) for each in (original, small)]
     translators = [Translator(path, workers=workers) for path in paths]
     languages = _common_languages([original, small], translators, search)
+    search = _named_in(search, translators, languages)
     references = references or (() if format_of(text) == "text" else (text,))
     lines, expected = _read(text, references, languages, most_lines)
     first = _translate(translators[0], "the original", lines, search, progress)
@@ -96,12 +97,17 @@ def _common_languages(
     names: Sequence[str], translators: Sequence[Translator], search: TranslationOptions
 ) -> tuple[str, str]:
     first, second = (languages_of(search, translator) for translator in translators)
-    if [*map(primary_subtag, first)] != [*map(primary_subtag, second)]:
-        raise ConfigurationError(
-            f"{names[0]} translates {' to '.join(first)}, {names[1]} {' to '.join(second)}: compare models of the same "
-            "languages"
-        )
-    return first
+    check_same_languages(names[0], first, names[1], second)
+    return first[0] or second[0], first[1] or second[1]
+
+
+def _named_in(
+    search: TranslationOptions, translators: Sequence[Translator], languages: tuple[str, str]
+) -> TranslationOptions:
+    """Return the options with the languages, so that a model whose file names none splits text as the other one."""
+    if all(translator.source_language and translator.target_language for translator in translators):
+        return search
+    return {**search, "source_language": languages[0] or None, "target_language": languages[1] or None}
 
 
 def _read(
