@@ -101,6 +101,7 @@ def test_translating_imports_neither_large_packages_nor_what_few_translations_ne
     [
         ("msgspec", ["train", "c.toml", "-o", "run"], "train"),
         ("numpy", ["import", "missing", "-o", "a.pocketmt"], "interop"),
+        ("numpy", ["export", "everyday-en-de", "--to", "marian", "-o", "folder"], "train"),
         ("numpy", ["clean", "missing.en", "missing.de", "-o", "a.en", "a.de"], "clean"),
     ],
 )

@@ -17,14 +17,14 @@ from pocketmt.errors import LanguageNeededError, PocketMTError
 from pocketmt.progress import ProgressLine
 
 FAILED = 1
-# Packages of extras, from the first of which a missing package is taken. Commands that need the extra `train` fail at
-# the import of PyTorch, before NumPy's.
+# Packages of extras, from the first of which a missing package is taken.
 EXTRAS = {
     "interop": ("numpy",),
     "clean": ("numpy", "py3langid", "regex"),
     "serve": ("starlette", "uvicorn", "httptools", "py3langid"),
     "ray": ("ray", "fsspec", "filelock"),
 }
+_WITH_TRAIN: Final = ("compare", "export", "shortlist")  # commands that need the extra `train` and import NumPy first
 _LESS_MEMORY = {
     "translate": "translate with fewer --workers or a smaller --batch-size",
     "train": "train with fewer tokens in a batch",
@@ -134,6 +134,8 @@ def _subcommand(arguments: Sequence[str]) -> str:
 
 def _extra_of(package: str | None, command: str) -> str:
     """Return the extra with a package that a command lacks: that of its name, if it has the package."""
+    if command in _WITH_TRAIN and package == "numpy":
+        return "train"
     extras = [extra for extra, packages in EXTRAS.items() if package in packages] or ["train"]
     return command if command in extras else extras[0]
 
