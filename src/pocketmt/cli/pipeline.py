@@ -31,7 +31,7 @@ def pipeline(configuration: Path, output: Path) -> None:
 
     \b
     Examples:
-      pocketmt pipeline captions.toml --output runs/pocket
+      pocketmt pipeline pipeline.toml --output runs/pocket
       pocketmt translate --model runs/pocket/model.pocketmt < test.en
     """
     from pocketmt.distillation.configuration import read_pipeline
