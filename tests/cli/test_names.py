@@ -38,6 +38,7 @@ def learnt(pocketmt: Run, parallel: tuple[Path, Path], tmp_path: Path) -> Path:
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == b"1,339 known words; 20 words are copied\n"
     assert f"{output}: {output.stat().st_size:,} bytes, before ".encode() in answer.stderr
+    assert answer.stderr.endswith(f"next: pocketmt translate --model {output} < TEXT\n".encode())
     return output
 
 

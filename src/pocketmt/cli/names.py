@@ -67,6 +67,6 @@ def names(model: str, source: Path | None, target: Path | None, like: Path | Non
     if not as_json and source is not None:
         click.echo(f"{record['known']:,} known words; {record['copied']:,} words are copied")
     click.echo(f"{output}: {written:,} bytes, before {before:,}", err=True)
-    show_next(f"pocketmt translate -m {quoted(output)}")
+    show_next(f"pocketmt translate --model {quoted(output)} < TEXT")
     if as_json:
         click.echo(to_json(record | {"output": output, "bytes": written, "bytes_before": before}))
