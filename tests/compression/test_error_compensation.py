@@ -104,7 +104,9 @@ def test_compensation_is_a_stage_of_a_recipe(tmp_path: Path) -> None:
     )
 
 
-def test_compensation_without_a_matrix_is_refused() -> None:
-    recipe = msgspec.convert({"name": "x", "stages": [{"retraining": {"method": "error_compensation"}}]}, Recipe)
-    with pytest.raises(ConfigurationError, match=r"stages\[0\]: nothing is quantized, so there"):
+@pytest.mark.parametrize("quantize", [[], [{"vectors": ["*"], "scheme": "codebook", "bits": 8}]])
+def test_compensation_without_a_matrix_is_refused(quantize: list[dict[str, object]]) -> None:
+    stage = {"quantize": quantize, "retraining": {"method": "error_compensation"}}
+    recipe = msgspec.convert({"name": "x", "stages": [stage]}, Recipe)
+    with pytest.raises(ConfigurationError, match=r"stages\[0\]: no matrix is quantized, so there"):
         make_plan(recipe, architecture())

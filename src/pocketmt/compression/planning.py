@@ -135,9 +135,11 @@ class _Planning:
     def _check_method(self, stage: Stage, retraining: Retraining | None, place: str) -> None:
         """Raise ConfigurationError where a method cannot work with what is quantized."""
         if retraining is None:
-            if stage.retraining is not None and not stage.quantize:
+            matrices = any(entry.matrices is not msgspec.UNSET for entry in stage.quantize)
+            if stage.retraining is not None and not matrices:
                 raise ConfigurationError(
-                    f"{place}: nothing is quantized, so there is no error to compensate: add [[stages.quantize]]"
+                    f"{place}: no matrix is quantized, so there is no error to compensate: add [[stages.quantize]] "
+                    "with matrices, or leave out [stages.retraining]"
                 )
             return
         where = f"{place}.retraining"

@@ -49,6 +49,8 @@ class Quantize(Strict, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if (self.matrices is msgspec.UNSET) == (self.vectors is msgspec.UNSET):
             raise ValueError("give `matrices` or `vectors`, one of the two")
+        if self.frequency_ratio is not None and self.bits == 1:
+            raise ValueError("`frequency_ratio` has no effect with 1 bit, of which there is one cluster: leave it out")
 
 
 class LearningRate(Strict, frozen=True, kw_only=True):
@@ -233,6 +235,11 @@ def _unused_setting(retraining: Retraining) -> str | None:
         return f"refit_every has no effect with {retraining.parameters} parameters: choose 'refitted', or leave it out"
     if isinstance(retraining, ErrorFeedback | Periodic) and retraining.period > updates:
         return f"period ({retraining.period}) is larger than updates ({updates}), so nothing would be quantized"
+    if rate.schedule == "constant" and rate.constant_updates:
+        return (
+            "learning_rate.constant_updates has no effect with the schedule 'constant', which keeps the full rate: "
+            "leave it out, or choose another schedule"
+        )
     if rate.schedule == "linear":
         for name in ("warmup_updates", "constant_updates"):
             if getattr(rate, name) >= updates:

@@ -328,6 +328,10 @@ ERROR_FEEDBACK = {**RETRAINING, "method": "error_feedback"}
             r"activations.modules: '\*norm\*' matches no",
         ),
         (
+            [during_training(operations=["relu_output"], clamped_gradient=["softmax_output"])],
+            r"activations.clamped_gradient: 'softmax_output' is not among the operations",
+        ),
+        (
             [during_training(operations=["relu_output"], bucketed=["query_key_value"])],
             r"activations.bucketed: 'query_key_value' is not among the operations",
         ),

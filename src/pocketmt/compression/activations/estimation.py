@@ -84,7 +84,7 @@ def plan_activations(
 ) -> FullQuantization | None:
     """Return the operations that are quantized from a stage on; `earlier`: those of the stages before.
 
-    Raises ConfigurationError, naming `place`, for unknown operations, operations with buckets that are not quantized,
+    Raises ConfigurationError, naming `place`, for unknown operations, settings of operations that are not quantized,
     patterns that match nothing, a second [stages.activations], or a method that doesn't go with quantized activations.
     """
     settings = stage.activations
@@ -105,10 +105,12 @@ def plan_activations(
             "other positions, an output bias and so on): leave [stages.activations] out for this network"
         )
     found = _settings(settings, f"{place}.activations")
-    if isinstance(settings.bucketed, list):
-        for name in settings.bucketed:
+    for key in ("bucketed", "clamped_gradient"):
+        named = getattr(settings, key)
+        # The default of clamped_gradient goes with any operations.
+        for name in named if isinstance(named, list) and tuple(named) != FullQuantization.clamped_gradient else ():
             if name not in found.operations:
-                raise ConfigurationError(f"{place}.activations.bucketed: {name!r} is not among the operations: add it")
+                raise ConfigurationError(f"{place}.activations.{key}: {name!r} is not among the operations: add it")
     _check_modules(found, architecture, f"{place}.activations.modules")
     return found
 
