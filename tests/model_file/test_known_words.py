@@ -6,6 +6,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
+from pocketmt.evaluation.comparison.sizes import measure_sizes
 from pocketmt.model_file import open_model
 from pocketmt.model_file.known_words import stored_known_words
 from pocketmt.model_file.report import inspect_model
@@ -48,6 +49,8 @@ def test_the_report_counts_their_bytes(path: Path) -> None:
     assert report.known_words_bytes == 6
     assert sum(parts) == report.file_bytes == path.stat().st_size
     assert any(line.startswith("known words") and " 6 " in line for line in report.to_text().splitlines())
+    compared = measure_sizes(report).parts
+    assert compared["known words"] == 6 and sum(compared.values()) == report.file_bytes
 
 
 @pytest.mark.parametrize(

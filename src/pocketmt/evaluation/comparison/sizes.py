@@ -17,6 +17,7 @@ def measure_sizes(report: ModelReport) -> Sizes:
         "biases and norms": report.vector_bytes,
         "ranges": report.range_bytes,
         "shortlist": report.shortlist_bytes,
+        "known words": report.known_words_bytes,
         "vocabulary": report.vocabulary_bytes,
         "header and padding": report.container_bytes,
     }
