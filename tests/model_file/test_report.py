@@ -1,3 +1,4 @@
+import dataclasses
 import json
 from pathlib import Path
 
@@ -57,6 +58,41 @@ def test_text_and_json_say_the_same(report: ModelReport) -> None:
     assert total.split()[1:3] == [f"{parsed['file_bytes']:,}", f"{parsed['float32_file_bytes']:,}"]
     assert "model_dimension 6" in text
     assert "en to de" in text
+
+
+RETRAINED = {"quantize": [], "retraining": {"method": "straight_through", "updates": 9}}
+COMPENSATED = {"quantize": [], "retraining": {"method": "error_compensation", "sentences": 9}}
+SCORES: dict[str, object] = {"validation_bleu": 40.5, "validation_loss": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "compression", "training", "scores"),
+    [
+        (
+            [RETRAINED],
+            {"stage": 0, "update": 7, "bleu": 40.0},
+            "retraining update 7",
+            "40.5, validation loss 1.5 before c",
+        ),
+        ([RETRAINED, {"quantize": []}], {"stage": 1, "update": 0, "bleu": 40.0}, "", "before compression"),
+        ([COMPENSATED], {"stage": 0, "update": 0}, "", "validation BLEU 40.5, validation loss 1.5 before packing"),
+    ],
+)
+def test_only_what_was_measured_and_retrained_is_said_of_a_file(
+    report: ModelReport, recipe: list[object], compression: dict[str, object], training: str, scores: str
+) -> None:
+    changed = dataclasses.replace(
+        report, recipe={"name": "x", "stages": recipe}, training={**SCORES, "seed": 1, "compression": compression}
+    )
+    lines = {line.partition(":")[0]: line.partition(":")[2].strip() for line in changed.to_text().splitlines()}
+    assert lines["training"] == ", ".join(["seed 1", training]).removesuffix(", ")
+    assert scores in lines["scores"]
+
+
+def test_scores_of_a_packed_run_are_those_before_packing(report: ModelReport) -> None:
+    packed = dataclasses.replace(report, recipe={"schemes": "logarithmic4"}, training=SCORES)
+    assert "validation BLEU 40.5, validation loss 1.5 before packing" in packed.to_text()
+    assert "before" not in dataclasses.replace(packed, recipe={}).to_text()
 
 
 def test_a_files_own_words_cannot_steer_the_terminal(tmp_path: Path) -> None:

@@ -149,8 +149,8 @@ class ModelReport:
             ("licence", self.licence),
             ("producer", self.producer),
             ("recipe", _recipe(self.recipe)),
-            ("training", _facts(self.training)),
-            ("scores", _scores(self.training)),
+            ("training", _facts(self.training, self.recipe)),
+            ("scores", _scores(self.training, self.recipe)),
             ("architecture", ", ".join(f"{name} {value}" for name, value in sizes.items() if name != "type")),
             ("activations", self.activation_ranges or str(self.activation_quantization or "")),
             ("shortlist", self.shortlist),
@@ -272,16 +272,24 @@ def _recipe(recipe: Mapping[str, object]) -> str:
     return f"{recipe['name']}: {description}" if description else str(recipe["name"])
 
 
-def _facts(training: Mapping[str, object]) -> str:
+def _facts(training: Mapping[str, object], recipe: Mapping[str, object]) -> str:
     compression = training.get("compression")
     facts = {name: value for name, value in training.items() if name not in (*_SCORES, TOKENIZATION, "compression")}
-    if isinstance(compression, dict) and "update" in compression:
+    if isinstance(compression, dict) and "update" in compression and _retrains(recipe, compression.get("stage")):
         facts["retraining update"] = compression["update"]
     return _named_values(facts)
 
 
-def _scores(training: Mapping[str, object]) -> str:
-    """Return the scores on validation text, of the model before compression and of this file.
+def _retrains(recipe: Mapping[str, object], number: object) -> bool:
+    """Return whether a stage of a recipe, by its number from 0, has updates."""
+    stages = recipe.get("stages")
+    stage = dict(enumerate(stages)).get(number) if isinstance(stages, list) and isinstance(number, int) else None
+    retraining = stage.get("retraining") if isinstance(stage, dict) else None
+    return isinstance(retraining, dict) and "updates" in retraining
+
+
+def _scores(training: Mapping[str, object], recipe: Mapping[str, object]) -> str:
+    """Return the scores on validation text, of the model before compression or packing, and of this file.
 
     BLEU before compression is left out where it counts other tokens than that of this file.
     """
@@ -290,8 +298,10 @@ def _scores(training: Mapping[str, object]) -> str:
     if "bleu" in scores and not equal_tokenization(training, scores):
         training = {name: value for name, value in training.items() if name != "validation_bleu"}
     before, after = _titled(training, _SCORES), _titled(scores, _COMPRESSION_SCORES)
-    parts = [_named_values(after), _named_values(before) + (" before compression" if before and after else "")]
-    return "; ".join(part for part in parts if part)
+    earlier = _named_values(before)
+    if before and (after or recipe):
+        earlier += " before compression" if after else " before packing"
+    return "; ".join(part for part in (_named_values(after), earlier) if part)
 
 
 def _titled(scores: Mapping[str, object], titles: Mapping[str, str]) -> dict[str, object]:
