@@ -142,6 +142,14 @@ def test_half_of_every_matrix_becomes_zero_and_stays_so(model: TrainedModel, tmp
         assert torch.equal(first.weights[name] == 0, result.weights[name] == 0), name
 
 
+def test_zeros_stay_in_a_stage_that_prunes_a_smaller_share(model: TrainedModel, tmp_path: Path) -> None:
+    stages = magnitude(to_share=0.6), magnitude(from_share=0.0, to_share=0.3)
+    result, _ = compress(model, recipe(*stages), tmp_path / "work")
+    first, _ = compress(model, recipe(stages[0]), tmp_path / "first")
+    assert zeros(result.weights, model) == zeros(first.weights, model)
+    assert not torch.equal(result.weights[QKV], first.weights[QKV])
+
+
 @pytest.mark.parametrize("method", ["straight_through", "error_feedback", "periodic"])
 def test_zeros_stay_in_retraining_of_any_method(model: TrainedModel, tmp_path: Path, method: str) -> None:
     retraining = {**TRAINING, "updates": 3, "method": method, **({"period": 2} if method == "periodic" else {})}

@@ -113,7 +113,7 @@ class MagnitudePruning(ZeroWeights):
         settings = self.settings
         share = share_at(update, settings.from_share, settings.to_share, settings.steps, settings.period)
         for name, weight in self.weights.items():
-            self.kept[name] = largest(weight.detach(), share)
+            self.kept[name] &= largest(weight.detach(), share)  # Zeros of an earlier stage stay, if there are more.
             weight.detach().mul_(self.kept[name])
 
 
