@@ -280,7 +280,7 @@ def test_biases_are_grouped_by_their_lengths_after_pruning(model: TrainedModel, 
     [
         (
             [{"prune": [{**NODES, "matrices": ["encoder.*"]}]}],
-            r"prune\[0\]\.matrices: .*attention.* is only a part of",
+            r"prune\[0\]\.matrices: .*attention.* belongs to none of the feed-forward layers",
         ),
         ([{"prune": [{**NODES, "matrices": [f"{INNER}.weight"]}]}], r"inner\.weight is only a part of one of the feed"),
         (

@@ -57,14 +57,20 @@ def _whole_sublayers(
     """Return the sub-layers whose matrices are all named; only feed-forward layers have nodes."""
     what = "feed-forward layers" if isinstance(settings, FeedForwardNodes) else "attentions or feed-forward layers"
     some = []
-    left = set(found)
+    left, parts = set(found), set()
     for sublayer in prunable_sublayers(architecture):
         if isinstance(settings, FeedForwardNodes) and not sublayer.is_feed_forward:
             continue
+        parts |= set(sublayer.matrices)
         if set(sublayer.matrices) <= set(found):
             some.append(sublayer)
             left -= set(sublayer.matrices)
     for name in found:
+        if name not in parts:
+            raise ConfigurationError(
+                f"{where}.matrices: {name} belongs to none of the {what} of a Transformer, and this method prunes "
+                "nothing else: leave it out"
+            )
         if name in left:
             raise ConfigurationError(
                 f"{where}.matrices: {name} is only a part of one of the {what}, which this method prunes as a whole: "
