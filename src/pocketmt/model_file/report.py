@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from pocketmt.model_file.activations.activation_quantization import StoredActivationQuantization
+from pocketmt.model_file.activations.activation_quantization import (
+    StoredActivationQuantization,
+    StoredStaticActivations,
+    activation_scale_name,
+)
 from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, ranges_name
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.known_words import KNOWN_WORDS
@@ -67,7 +71,7 @@ class ModelReport:
         vector_groups: quantized biases and norms; the rows are vectors.
         activation_ranges: operations that are quantized within trained ranges, in words; empty: none.
         vector_bytes: biases and norms, in fp32 or quantized.
-        range_bytes: ranges of activations, in fp32.
+        range_bytes: ranges of activations and calibrated scales of matrix inputs, in fp32.
         shortlist: number of its pieces, in words; empty: the file has none.
         shortlist_bytes: the compressed shortlist.
         known_words_bytes: the words that the model translates.
@@ -361,7 +365,9 @@ def _tensor_bytes(file: ModelFile, name: str) -> int:
 
 def _range_bytes(file: ModelFile) -> int:
     operations = () if file.activation_ranges is None else file.activation_ranges.operations
-    return sum(file.tensors[ranges_name(operation)].size for operation in operations)
+    scales = file.matrices if isinstance(file.activation_quantization, StoredStaticActivations) else ()
+    names = *map(ranges_name, operations), *map(activation_scale_name, scales)
+    return sum(_tensor_bytes(file, name) for name in names)
 
 
 def _scheme(group: StoredRowGroup, groups: int) -> str:

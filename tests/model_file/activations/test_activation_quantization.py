@@ -30,6 +30,17 @@ def test_it_is_read_and_shown(tmp_path: Path) -> None:
     )
 
 
+def test_the_report_counts_the_bytes_of_calibrated_scales(tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    about = {**sample.manifest(), "products": {"scheme": "uniform", "bits": 8}}
+    tensors = sample.tensors(about)
+    write_model(path, about, tensors, sample.VOCABULARY)
+    report = inspect_model(path)
+    assert report.range_bytes == 4 * sum(name.endswith(".activation_scale") for name in tensors) > 0
+    parts = (report.matrix_bytes, report.vector_bytes, report.range_bytes, report.vocabulary_bytes)
+    assert sum(parts) + report.container_bytes == report.file_bytes == path.stat().st_size
+
+
 def test_without_it_nothing_is_said(tmp_path: Path) -> None:
     sample.write_sample(tmp_path / "model.pocketmt")
     with open_model(tmp_path / "model.pocketmt") as file:
