@@ -30,6 +30,7 @@ from tests.compression.tiny_run import (
     assert_equal,
     compress,
     events,
+    lstm,
     recipe,
     stop_at_update,
     write_tiny_run,
@@ -244,6 +245,16 @@ def test_the_file_omits_zeros_and_the_engine_restores_them(run: Path, tmp_path: 
 def test_invalid_stages_are_refused(stages: list[dict[str, Any]], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         make_plan(recipe(*stages), architecture())
+
+
+NODES = {"method": "feed_forward_nodes", "matrices": ["*"], "criterion": "weight_norm", "ratio": 0.5}
+
+
+@pytest.mark.parametrize("entry", [LASSO, NODES])
+def test_lstms_are_pruned_by_magnitude_alone(entry: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=rf"prune\[0\]: {entry['method']} removes heads and nodes of Transf"):
+        make_plan(recipe({"prune": [entry], "retraining": TRAINING}), lstm(16, 40))
+    assert make_plan(recipe(magnitude()), lstm(16, 40)).stages[0].sparse
 
 
 def test_error_compensation_allows_sparse_matrices_that_an_earlier_stage_quantized() -> None:

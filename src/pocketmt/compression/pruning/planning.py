@@ -39,6 +39,11 @@ def plan_pruning(stage: Stage, architecture: Architecture, place: str) -> tuple[
     for number, settings in enumerate(stage.prune or ()):
         where = f"{place}.prune[{number}]"
         names = matrix_names(architecture)
+        if not isinstance(settings, Magnitude) and not prunable_sublayers(architecture):
+            raise ConfigurationError(
+                f"{where}: {_method(settings)} removes heads and nodes of Transformers, and this network is none: "
+                "choose another recipe, or method 'magnitude'"
+            )
         found = select(names, settings.matrices, matching, kinds_of(architecture), f"{where}.matrices")
         if isinstance(settings, Magnitude):
             entry = PlannedPruning(settings, matrices=tuple(found))
@@ -68,7 +73,7 @@ def _whole_sublayers(
     for name in found:
         if name not in parts:
             raise ConfigurationError(
-                f"{where}.matrices: {name} belongs to none of the {what} of a Transformer, and this method prunes "
+                f"{where}.matrices: {name} belongs to none of the {what}, and this method prunes "
                 "nothing else: leave it out"
             )
         if name in left:
@@ -80,7 +85,7 @@ def _whole_sublayers(
 
 
 def _check_retraining(settings: GroupLasso | Magnitude, stage: Stage, where: str) -> None:
-    method = type(settings).__struct_config__.tag
+    method = _method(settings)
     if not isinstance(stage.retraining, FullPrecision):
         raise ConfigurationError(
             f"{where}: {method} prunes while the stage trains in full precision: give it [stages.retraining] with "
@@ -91,6 +96,10 @@ def _check_retraining(settings: GroupLasso | Magnitude, stage: Stage, where: str
             f"{where}: {settings.steps} steps of {settings.period} updates take more than the stage's "
             f"{stage.retraining.updates}: the last share would never be reached"
         )
+
+
+def _method(settings: Pruning) -> str:
+    return str(type(settings).__struct_config__.tag)
 
 
 def _check_alone(entry: PlannedPruning, others: Sequence[PlannedPruning], where: str) -> None:
