@@ -1,4 +1,4 @@
-// Programs that forget close(): node unclosed.mjs CASE MODEL; each ends by itself, and prints translations first.
+// Programs that forget close(), but for one: node unclosed.mjs CASE MODEL; each ends by itself, and prints translations first.
 import { Translator } from "../../web/dist/index.node.js";
 
 const [, , name, model] = process.argv;
@@ -17,6 +17,11 @@ const cases = {
     print(await translator.translate("Two dogs."));
   },
   several: async () => print((await (await Translator.load(model, { workers: 2 })).translate(["A man rides a bike.", "Two dogs."])).join("\n")),
+  closed: async () => {
+    const translator = await Translator.load(model, { workers: 2 });
+    print(await translator.translate("Two dogs."));
+    translator.close();
+  },
   cancelled: async () => {
     const translator = await Translator.load(model);
     const controller = new AbortController();

@@ -50,6 +50,7 @@ type Share = [thread: Thread, lines: string[]];
 /** A model in one or several workers. */
 export class Translator {
   private readonly threads: Thread[] = [];
+  private readonly joining = new AbortController(); // workers that are not ready yet
   private closed = false;
 
   private constructor() {}
@@ -70,7 +71,8 @@ export class Translator {
     const translator = new Translator();
     try {
       const file = { url: await absolute(url), cache, digest };
-      const first = await translator.start(file, onProgress, signal);
+      const first = await Thread.start(file, onProgress, signal);
+      translator.threads.push(first);
       // They have the file of the first, not another one that has been put in its place.
       for (let count = 1; count < workers; count++) void translator.join({ ...file, digest: first.info.digest });
       return translator;
@@ -113,6 +115,7 @@ export class Translator {
   /** Ends the workers, which gives their memory back. Translations that are running fail. */
   close(): void {
     this.closed = true;
+    this.joining.abort();
     for (const thread of this.threads.splice(0)) thread.close();
   }
 
@@ -123,16 +126,14 @@ export class Translator {
     return running;
   }
 
-  private async start(file: File, onProgress?: (progress: Progress) => void, signal?: AbortSignal): Promise<Thread> {
-    const thread = await Thread.start(file, onProgress, signal);
-    if (this.closed) thread.close();
-    else this.threads.push(thread);
-    return thread;
-  }
-
   private async join(file: File): Promise<void> {
-    // Without it the others do its work.
-    await this.start(file).catch(() => {});
+    try {
+      const thread = await Thread.start(file, undefined, this.joining.signal, false);
+      if (this.closed) thread.close();
+      else this.threads.push(thread);
+    } catch {
+      // Without it the others do its work.
+    }
   }
 }
 

@@ -42,11 +42,16 @@ export class Thread {
 
   private constructor(private readonly onProgress: ((progress: Progress) => void) | undefined) {}
 
-  /** Starts a worker that loads a file; throws as `Translator.load` does. */
+  /**
+   * Starts a worker that loads a file; throws as `Translator.load` does.
+   *
+   * @param isNeeded whether the loading keeps Node running.
+   */
   static async start(
     file: File,
     onProgress: ((progress: Progress) => void) | undefined,
     signal: AbortSignal | undefined,
+    isNeeded = true,
   ): Promise<Thread> {
     const thread = new Thread(onProgress);
     try {
@@ -54,7 +59,9 @@ export class Thread {
         (message) => thread.receive(message),
         (error) => thread.stop(error),
       );
-      await thread.ask((id) => ({ kind: "load", id, ...file }), signal);
+      const loading = thread.ask((id) => ({ kind: "load", id, ...file }), signal);
+      if (!isNeeded) thread.host.unref?.();
+      await loading;
       return thread;
     } catch (error) {
       thread.close();
