@@ -240,6 +240,7 @@ def test_added_marks_are_those_of_python() -> None:
 PARTS = [
     *("Łukasz", "NASA", "São", "Paulo", "R&D", "C++", "C#", "[Save]", "`ls`", "&", "VERY", "STOP", "5", "PM", "II"),
     *("1+1", "WHO", "50", "€", "naïve", "Ōsaka", "{NASA}", "http://a.b/VERY", "<BR/>", "Tom", "I", "ÉTÉ"),
+    *("中文", "です"),
 ]
 
 

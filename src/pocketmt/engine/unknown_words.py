@@ -23,9 +23,11 @@ _ACRONYMS: Final = frozenset(("ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "P
 _WITH_COMPOUNDS: Final = ("de", "lb")
 _SHORTEST_PART: Final = 4  # characters, with that of the space
 _LETTER: Final = rf"[^\W_{WITHOUT_SPACES}]"
-# A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
+# A word between backquotes or brackets, a name such as "C++", letters of scripts without spaces, or a word such as
+# "Tom" or "R&D".
 _WORD: Final = lazy_pattern(
-    rf"`[^`\s]+`|\[[^\[\]\s]+\]|(?P<sign>(?<!\w)[A-Za-z][+#]{{1,2}}(?![\w+#]))|(?P<plain>{_LETTER}+(?:&{_LETTER}+)*)"
+    rf"`[^`\s]+`|\[[^\[\]\s]+\]|(?P<sign>(?<!\w)[A-Za-z][+#]{{1,2}}(?![\w+#]))|(?P<unspaced>[{WITHOUT_SPACES}]+)"
+    rf"|(?P<plain>{_LETTER}+(?:&{_LETTER}+)*)"
 )
 _PLAIN_WORD: Final = lazy_pattern(r"\w+")
 _MAY_BE_UNKNOWN: Final = lazy_pattern(r"[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`\[&+#]")
@@ -79,8 +81,9 @@ class UnknownWords:
         A name with Latin letters that occur in no longer piece counts as unknown, too, and so do the names after an
         unknown one that are no pieces, as in "São Paulo".
 
-        Words that `respelled` could change are left out, and so are words of scripts without spaces, texts of several
-        words in capitals, acronyms after a number, as in "5 PM", and Roman numerals.
+        Letters of scripts without spaces are one word, which is unknown if all of its characters are. Words that
+        `respelled` could change are left out, and so are texts of several words in capitals, acronyms after a number,
+        as in "5 PM", and Roman numerals.
         """
         if not self._may_be_unknown(text) or (text.isupper() and not self._is_acronym_alone(text)):
             return []
@@ -140,6 +143,8 @@ class UnknownWords:
         word = match[0]
         if match["sign"] is not None:
             return True
+        if match["unspaced"] is not None:
+            return all(map(self._is_unknown_character, word))
         if match["plain"] is None:
             return not _begins(match) and any(map(self._is_unknown_character, word))
         before = match.string[max(match.start() - 2, 0) : match.start()]

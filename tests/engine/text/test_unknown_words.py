@@ -51,8 +51,8 @@ def unknown_words() -> UnknownWords:
         ("It is 5 PM in World War II, in the USA", []),
         ("This is VERY important, said Tom", []),
         ("See http://a.b/NASA, {NASA} and <BR/>.", []),
-        ("私はŁukaszです", ["Łukasz"]),
-        ("私は行きます", []),
+        ("I saw 中文 and ภาษาไทย there.", ["中文", "ภาษาไทย"]),
+        ("私はŁukaszです", ["私は", "Łukasz", "です"]),
         ("I am here.", []),
         ("", []),
     ],
@@ -112,6 +112,7 @@ def test_a_language_without_a_word_for_the_sign_keeps_it(unknown_words: UnknownW
 
 def test_translations_keep_unknown_words(everyday: Translator) -> None:
     found = everyday.translate(["My name is Łukasz.", "I live in São Paulo. I love AT&T.", "I love Tom."])
+    assert "中文" in everyday.translate(["I can read 中文."])[0]
     assert "Łukasz" in found[0] and "São Paulo" in found[1] and "AT&T" in found[1]
     assert found[2] == everyday.translate(["I love Tom."], protect=False)[0]
     assert "Łukasz" not in everyday.translate(["My name is Łukasz."], protect=False)[0]

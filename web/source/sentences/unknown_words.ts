@@ -18,10 +18,11 @@ const ACRONYMS = ["ACT", "AIDS", "AM", "CAT", "ICE", "IT", "MIT", "PM", "SAT", "
 const WITH_COMPOUNDS = ["de", "lb"];
 const SHORTEST_PART = 4; // characters, with that of the space
 const LETTER = `(?:(?![${WITHOUT_SPACES}])[\\p{L}\\p{N}])`;
-// A word between backquotes or brackets, a name such as "C++", or a word such as "Tom" or "R&D".
+// A word between backquotes or brackets, a name such as "C++", letters of scripts without spaces, or a word such as "Tom" or
+// "R&D".
 const QUOTED = "`[^`" + WHITE + "]+`|\\[[^\\[\\]" + WHITE + "]+\\]";
 const SIGN = `(?<sign>(?<![${WORD}])[A-Za-z][+#]{1,2}(?![${WORD}+#]))`;
-const WORDS = new RegExp(`${QUOTED}|${SIGN}|(?<plain>${LETTER}+(?:&${LETTER}+)*)`, "gu");
+const WORDS = new RegExp(`${QUOTED}|${SIGN}|(?<unspaced>[${WITHOUT_SPACES}]+)|(?<plain>${LETTER}+(?:&${LETTER}+)*)`, "gu");
 const PLAIN_WORD = new RegExp(`[${WORD}]+`, "gu");
 const MAY_BE_UNKNOWN = /[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`[&+#]/u;
 const FIRST_LETTER = /[\p{L}\p{N}]/u;
@@ -43,7 +44,9 @@ interface Word {
   readonly end: number;
   /** Whether it is a letter with signs, such as "C++". */
   readonly hasSign: boolean;
-  /** Whether it has no brackets and no such signs. */
+  /** Whether its letters are of scripts without spaces. */
+  readonly isUnspaced: boolean;
+  /** Whether it has no brackets and no such signs, and is of other scripts. */
   readonly isPlain: boolean;
   /** Whether it has the first letter or digit of its text. */
   readonly begins: boolean;
@@ -90,8 +93,8 @@ export class UnknownWords {
    * The words of a text with unknown characters, and its acronyms for which there are only letters. A name with Latin letters
    * that occur in no longer piece counts as unknown, too, and so do the names after an unknown one that are no pieces.
    *
-   * Words that `respelled` could change are left out, and so are words of scripts without spaces, texts of several words in
-   * capitals, acronyms after a number, as in "5 PM", and Roman numerals.
+   * Letters of scripts without spaces are one word, which is unknown if all of its characters are. Words that `respelled` could
+   * change are left out, and so are texts of several words in capitals, acronyms after a number, as in "5 PM", and Roman numerals.
    */
   find(text: string, language: string): Place[] {
     if (!this.mayBeUnknown(text) || (isInCapitals(text) && !this.isAcronymAlone(text))) return [];
@@ -147,6 +150,7 @@ export class UnknownWords {
 
   private isUnknown(text: string, word: Word): boolean {
     if (word.hasSign) return true;
+    if (word.isUnspaced) return [...word.text].every((character) => this.isUnknownCharacter(character));
     if (!word.isPlain) return !word.begins && this.hasUnknown(word.text);
     return this.isSpelledCapitals(word.text) && !AFTER_NUMBER.test(text.slice(0, word.start).slice(-3));
   }
@@ -236,8 +240,9 @@ function words(text: string): Word[] {
   const first = FIRST_LETTER.exec(text)?.index ?? -1;
   const found = [...text.matchAll(WORDS)].map(({ 0: word, index: start, groups }) => {
     const end = start + word.length;
-    const [hasSign, isPlain] = [groups?.["sign"] !== undefined, groups?.["plain"] !== undefined];
-    return { text: word, start, end, hasSign, isPlain, begins: start <= first && first < end };
+    const is = (name: string): boolean => groups?.[name] !== undefined;
+    const kind = { hasSign: is("sign"), isUnspaced: is("unspaced"), isPlain: is("plain") };
+    return { text: word, start, end, ...kind, begins: start <= first && first < end };
   });
   return unprotected(text, found);
 }
