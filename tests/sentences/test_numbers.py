@@ -130,6 +130,23 @@ def test_every_number_needs_its_value_in_a_warning() -> None:
     assert lost_parts("1,000.5 - 20 %", "1,000.5 - 20 %", formats=formats("en", "de")) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "translation", "lost"),
+    [
+        ("We left at 7:14 p.m.", "Wir sind um 19:14 Uhr gegangen.", []),
+        ("We left at 7.14PM", "Wir sind um 19:14 Uhr gegangen.", []),
+        ("Wir sind um 19:14 Uhr gegangen.", "We left at 7:14 p.m.", []),
+        ("It's 12:30 p.m.", "Es ist 12:30 Uhr.", []),
+        ("We left at 7:14 a.m.", "Wir sind um 19:14 Uhr gegangen.", ["7:14"]),
+        ("We left at 7:14.", "Wir sind um 19:14 Uhr gegangen.", ["7:14"]),
+        ("We left at 7:14 p.m.", "Wir sind um 20:14 Uhr gegangen.", ["7:14"]),
+    ],
+)
+def test_times_of_the_afternoon_may_be_counted_to_24(source: str, translation: str, lost: list[str]) -> None:
+    assert lost_parts(source, translation, formats=formats("en", "de")) == lost
+    assert lost_parts(source, translation) == lost
+
+
 def test_a_number_takes_the_place_of_its_stand_in_as_the_target_writes_it() -> None:
     text = "I paid 1,250.50 for 10,000 of %1.2f on 192.168.0.1 in 1977."
     replaced, stand_ins = with_stand_ins(text, formats=formats("en", "de"))

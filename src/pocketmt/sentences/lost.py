@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from pocketmt.lazy_pattern import lazy_pattern
-from pocketmt.sentences.numbers import NumberFormat, NumberFormats, is_pair, is_version, read_number
+from pocketmt.sentences.numbers import NumberFormat, NumberFormats, digits_in_24_hours, is_pair, is_version, read_number
 from pocketmt.sentences.protected import (
     AMOUNT_SIGN,
     Exactness,
@@ -23,6 +23,7 @@ Numbers = Literal["all", "exact", "none"]
 _CURRENCY_NAME: Final = lazy_pattern(
     r"(?i:eur|pound|pfund|libra|livre|sterlin|yen|jen|rupee|rupi)|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ"
 )
+_LONGEST_AFTERNOON: Final = len(" p.m.")
 _ZEROS: Final = lazy_pattern(r"[.,]00$")  # of cents
 _DOLLAR_NAME: Final = lazy_pattern(r"(?i)d[oóòôö]l+[aáeéo]r|долл|δολ|ドル|美元|달러|\d[ \u00a0]?\$")
 
@@ -148,7 +149,7 @@ def _forms_needed(match: re.Match[str], written: NumberFormat | None, signs: boo
         return (match[0],)
     sign, number = _sign_and_number(match, signs=signs)
     digits = _digits(number)
-    pairs = (f"{sign}pair {digits}",) if is_pair(number) else ()
+    pairs = tuple(f"{sign}pair {each}" for each in _pairs(number, match))
     read = read_number(number, written) if written is not None else None
     if read is None:
         is_other = written is not None and is_version(number)
@@ -167,8 +168,7 @@ def _forms_found(match: re.Match[str], written: NumberFormat | None, *, signs: b
         forms.append(f"={read.value}")
     elif " " in number:  # Some write spaces between groups in any language.
         forms.append(f"={digits}")
-    if is_pair(number):
-        forms.append(f"pair {digits}")
+    forms += [f"pair {each}" for each in _pairs(number, match)]
     if is_version(number):
         forms.append(f"version {number}")
     # A number without a sign may have one in the translation.
@@ -181,6 +181,14 @@ def _sign_and_number(match: re.Match[str], *, signs: bool) -> tuple[str, str]:
         return "", match[0]
     number = AMOUNT_SIGN.sub("", match[0]).strip()
     return ("".join(AMOUNT_SIGN.findall(match[0])), _ZEROS.sub("", number)) if signs else ("", number)
+
+
+def _pairs(number: str, match: re.Match[str]) -> list[str]:
+    """Return the digits of a number with a sign in it, and those of a time in the afternoon as it is counted to 24."""
+    if not is_pair(number):
+        return []
+    in_24_hours = digits_in_24_hours(match[0], match.string[match.end() : match.end() + _LONGEST_AFTERNOON])
+    return [_digits(number), *([in_24_hours] if in_24_hours else [])]
 
 
 def _digits(number: str) -> str:

@@ -31,6 +31,8 @@ _BOTH_SIGNS: Final = lazy_pattern(
 _PAIR: Final = lazy_pattern(r"(?![1-9]\d{0,2}[.,]\d{3}$)\d+[.,:]\d+")
 _NUMBER: Final = lazy_pattern(rf"\d(?:[\d.,{_OTHER_GROUPS} ]*\d)?")
 _TIME: Final = lazy_pattern(r"(?:[01]?\d|2[0-4])(?:[.:][0-5]\d)?")
+_TIME_OF_HALF_DAY: Final = lazy_pattern(r"(0?[1-9]|1[0-2])[.:]([0-5][0-9])")
+_AFTERNOON: Final = lazy_pattern(r"\s?[pP]\.?[mM](?!\w)")
 _BEFORE_TIME: Final = lazy_pattern(
     r"(?i)\b(?:at|by|until|till|before|after|since|from|between|um|bis|vor|nach|seit|gegen)\s$"
 )
@@ -171,6 +173,12 @@ def is_surely_time(text: str, before: str, after: str) -> bool:
     """Whether a number is a time of day in an English or German text, with the text before and after it."""
     is_beside = _BEFORE_TIME.search(before) is not None or _AFTER_TIME.match(after) is not None
     return is_beside and _TIME.fullmatch(text) is not None
+
+
+def digits_in_24_hours(text: str, after: str) -> str:
+    """Return the digits of a time as it is counted to 24: "1930" for "7:30" before " p.m."; "" for another number."""
+    time = _TIME_OF_HALF_DAY.fullmatch(text)
+    return f"{int(time[1]) % 12 + 12}{time[2]}" if time is not None and _AFTERNOON.match(after) else ""
 
 
 def follows_name(text: str, before: str) -> bool:

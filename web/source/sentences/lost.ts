@@ -84,7 +84,7 @@ function formsNeeded(part: Part, written: NumberFormat | undefined, signs: boole
   if (part.kind === "dollars" && dollars) return [part.text, part.text.slice(1), `=${part.text.slice(1)}`];
   if (!isNumber(part)) return [part.text];
   const [sign, number] = signAndNumber(part, signs);
-  const pairs = isPair(number) ? [`${sign}pair ${digits(number)}`] : [];
+  const pairs = pairsOf(number, part).map((pair) => `${sign}pair ${pair}`);
   const read = written && readNumber(number, written);
   if (read === undefined) {
     if (written !== undefined && isVersion(number)) return [`${sign}version ${number}`];
@@ -100,7 +100,7 @@ function formsFound(part: Part, written: NumberFormat | undefined, signs: boolea
   const forms = [digits(number)];
   if (read !== undefined) forms.push(`=${valueOf(read)}`);
   else if (number.includes(" ")) forms.push(`=${digits(number)}`); // Some write spaces between groups in any language.
-  if (isPair(number)) forms.push(`pair ${digits(number)}`);
+  forms.push(...pairsOf(number, part).map((pair) => `pair ${pair}`));
   if (isVersion(number)) forms.push(`version ${number}`);
   // A number without a sign may have one in the translation.
   return [...new Set([sign, ""])].flatMap((prefix) => forms.map((form) => prefix + form));
@@ -115,6 +115,12 @@ function signAndNumber({ text, kind }: Part, signs: boolean): [string, string] {
   if (kind !== "amount") return ["", text];
   const number = text.replace(AMOUNT_SIGN, "").trim();
   return signs ? [(text.match(AMOUNT_SIGN) ?? []).join(""), number.replace(ZEROS, "")] : ["", number];
+}
+
+/** The digits of a number with a sign in it, and those of a time in the afternoon as it is counted to 24. */
+function pairsOf(number: string, { in24Hours }: Part): string[] {
+  if (!isPair(number)) return [];
+  return in24Hours === "" ? [digits(number)] : [digits(number), in24Hours];
 }
 
 function digits(number: string): string {

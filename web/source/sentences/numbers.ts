@@ -42,6 +42,8 @@ const BOTH_SIGNS = new RegExp(`^([1-9]${D}{0,2}([.,'’])${D}{3}(?:\\2${D}{3})*)
 const PAIR = new RegExp(`^(?![1-9]${D}{0,2}[.,]${D}{3}$)${D}+[.,:]${D}+$`, "u");
 const TIME = new RegExp(`^(?:[01]?${D}|2[0-4])(?:[.:][0-5]${D})?$`, "u");
 const BEFORE = "at by until till before after since from between um bis vor nach seit gegen".split(" ").map(inAnyCase).join("|");
+const TIME_OF_HALF_DAY = /^(0?[1-9]|1[0-2])[.:]([0-5][0-9])$/;
+const AFTERNOON = new RegExp(`^[${WHITE}]?[pP]\\.?[mM](?![${WORD}])`, "u");
 const BEFORE_TIME = new RegExp(`(?<![${WORD}])(?:${BEFORE})[${WHITE}]$`, "u");
 // Or it is the first of two, as in "13 bis 15 Uhr".
 const SECOND_TIME = `(?:[${WHITE}]?(?:${["and", "bis", "to", "und"].map(inAnyCase).join("|")}|[-–])[${WHITE}]?[${D}:.]{1,5})?`;
@@ -137,6 +139,12 @@ function isAddress(text: string): boolean {
 /** Whether a text is two numbers with a sign between them, such as 3,14, 3.14 or 3:14, and surely not 3,140. */
 export function isPair(text: string): boolean {
   return PAIR.test(text);
+}
+
+/** The digits of a time as it is counted to 24: "1930" for "7:30" before " p.m."; "" for another number. */
+export function digitsIn24Hours(text: string, after: string): string {
+  const time = TIME_OF_HALF_DAY.exec(text);
+  return time !== null && AFTERNOON.test(after) ? `${(Number(time[1]) % 12) + 12}${time[2]}` : "";
 }
 
 /** Whether a number is a time of day in an English or German text, with the text before and after it. */

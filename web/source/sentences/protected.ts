@@ -1,6 +1,6 @@
 /** Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and symbols. */
 import { WHITE, WORD, inAnyCase, readInteger } from "../text/unicode.js";
-import { type NumberFormat, followsName, isExact, isSurelyTime, isVersion, readNumber } from "./numbers.js";
+import { type NumberFormat, digitsIn24Hours, followsName, isExact, isSurelyTime, isVersion, readNumber } from "./numbers.js";
 
 const URL = `(?:(?:${inAnyCase("http")}[sS]?|${inAnyCase("ftp")})://|[wW]{3}\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
 const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
@@ -68,6 +68,7 @@ const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${SMILEY}|${TAG}|${
 export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
 const SPELLED_OUT = 12;
 const LONGEST_WORD_OF_TIME = 18; // characters
+const LONGEST_AFTERNOON = " p.m.".length;
 const LONGEST_NAME = 20; // characters
 const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\\^`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
@@ -118,6 +119,8 @@ export interface Part {
   readonly isNumber: boolean;
   /** Whether it is surely a time of day, in English or German. */
   readonly isTime: boolean;
+  /** The digits of a time in the afternoon as it is counted to 24; "": it is none. */
+  readonly in24Hours: string;
   /** Whether a word can stand in for it: a URL or a placeholder, or an exact number. */
   readonly isReplaceable: boolean;
   /** Whether it is a number or an amount that stands apart from letters and other numbers. */
@@ -163,6 +166,7 @@ export function allParts(text: string, written?: NumberFormat): Part[] {
       ...part,
       exactness,
       isApart,
+      in24Hours: digitsIn24Hours(found, text.slice(start + found.length, start + found.length + LONGEST_AFTERNOON)),
       isOfNumber: kind !== "other" || groups?.["ofNumber"] !== undefined,
       isNumber: kind !== "other" && !followsName(found, textBefore(text, start)),
       isReplaceable: groups?.["replaceable"] !== undefined || (exactness === "exact" && isApart),
