@@ -10,6 +10,7 @@ from pocketmt.text.letter_case import NO_CAPITALS, Capitals, in_lower_case
 from pocketmt.text.vocabulary import Vocabulary
 
 _LONGEST_LABEL: Final = 3  # words
+_LONGEST_ACRONYM: Final = 5  # letters
 _WITH_NOUNS_IN_CAPITALS: Final = ("de", "lb")
 _FIRST_WORD: Final = lazy_pattern(r"[^\W\d_]+")
 _FINAL_MARK: Final = lazy_pattern(r"[.!?…。！？][\"'”’»)]*$")
@@ -74,8 +75,9 @@ def _words_of_label(text: str) -> int:
 def without_capitals(vocabulary: Vocabulary, sentence: str, language: str) -> str | None:
     """Return a sentence in capitals in lower case, with its first letter as it is; None if it is to stay.
 
-    It stays if it has other letters than capitals, fewer than two of these, or if the vocabulary has pieces of several
-    capitals for it. URLs, tags, placeholders and the like stay in any case, and their letters are not looked at.
+    It stays if it has other letters than capitals, fewer than two of these, if the vocabulary has pieces of several
+    capitals for it, or if it is several acronyms: short words, none of them a piece in lower case. URLs, tags,
+    placeholders and the like stay in any case, and their letters are not looked at.
 
     Args:
         vocabulary: of the source.
@@ -96,8 +98,14 @@ def without_capitals(vocabulary: Vocabulary, sentence: str, language: str) -> st
     ids = vocabulary.encode(" ".join(words))
     if len(ids) < _LEAST_PIECES * len(letters) and vocabulary.ids.unk not in ids:
         return None
+    if len(words) > 1 and all(_is_acronym(vocabulary, word, language) for word in words):
+        return None
     parts = [*(match[0] for match in matches), ""]
     return "".join(before + part for before, part in zip(_lowered(around, language), parts, strict=True))
+
+
+def _is_acronym(vocabulary: Vocabulary, word: str, language: str) -> bool:
+    return len(word) <= _LONGEST_ACRONYM and len(vocabulary.encode(in_lower_case(word, language))) > 1
 
 
 def _lowered(texts: Sequence[str], language: str) -> Iterator[str]:

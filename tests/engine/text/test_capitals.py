@@ -38,6 +38,9 @@ def vocabulary() -> Vocabulary:
         ("{NAME}", None),
         ("<b>WHERE</b> IS IT?", "<b>Where</b> is it?"),
         ("ÎLE", "Île"),
+        ("FAQ, PDF, USB", None),
+        ("FAQ", "Faq"),
+        ("MY PDF", "My pdf"),
     ],
 )
 def test_only_sentences_of_capitals_are_changed(vocabulary: Vocabulary, sentence: str, expected: str | None) -> None:
@@ -52,7 +55,7 @@ def test_capitals_that_the_vocabulary_has_stay(vocabulary: Vocabulary) -> None:
 
 
 def test_the_language_decides_on_letters(vocabulary: Vocabulary) -> None:
-    assert without_capitals(vocabulary, "KIZIL İZMİR", "tr") == "Kızıl izmir"
+    assert without_capitals(vocabulary, "KIZIL İZMİRLİ", "tr") == "Kızıl izmirli"
 
 
 def test_the_translation_is_that_of_lower_case_in_capitals(everyday: Translator) -> None:

@@ -5,6 +5,7 @@ import type { Vocabulary } from "../text/vocabulary.js";
 import { protectedParts } from "./protected.js";
 
 const LONGEST_LABEL = 3; // words
+const LONGEST_ACRONYM = 5; // letters
 const WITH_NOUNS_IN_CAPITALS = ["de", "lb"];
 const FIRST_WORD = /^\p{Uppercase}(\p{L}+)/u;
 const FINAL_MARK = /[.!?…。！？]["'”’»)]*$/u;
@@ -60,8 +61,9 @@ function wordsOfLabel(text: string): number {
 
 /**
  * A sentence in capitals in lower case, with its first letter as it is; undefined if it is to stay: if it has other letters
- * than capitals, fewer than two of these, or if the vocabulary has pieces of several capitals for it. URLs, tags, placeholders
- * and the like stay in any case, and their letters are not looked at.
+ * than capitals, fewer than two of these, if the vocabulary has pieces of several capitals for it, or if it is several acronyms:
+ * short words, none of them a piece in lower case. URLs, tags, placeholders and the like stay in any case, and their letters are
+ * not looked at.
  */
 export function withoutCapitals(vocabulary: Vocabulary, sentence: string, language: string): string | undefined {
   const parts = protectedParts(sentence);
@@ -79,6 +81,7 @@ export function withoutCapitals(vocabulary: Vocabulary, sentence: string, langua
   if (letters < 2) return undefined;
   const ids = vocabulary.encode(words.join(" "));
   if (ids.length < LEAST_PIECES * letters && !ids.includes(vocabulary.ids.unk)) return undefined;
+  if (words.length > 1 && words.every((word) => isAcronym(vocabulary, word, language))) return undefined;
   let isFirst = true;
   const lowered = around.map((text) => {
     const first = isFirst ? /\p{L}/u.exec(text) : null;
@@ -87,6 +90,10 @@ export function withoutCapitals(vocabulary: Vocabulary, sentence: string, langua
     return text.slice(0, start) + inLowerCase(text.slice(start), language);
   });
   return lowered.map((text, index) => text + (parts[index]?.text ?? "")).join("");
+}
+
+function isAcronym(vocabulary: Vocabulary, word: string, language: string): boolean {
+  return [...word].length <= LONGEST_ACRONYM && vocabulary.encode(inLowerCase(word, language)).length > 1;
 }
 
 /** Whether a text has capitals, and no small letters. */
