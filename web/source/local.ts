@@ -113,44 +113,44 @@ export class LocalTranslator {
     checkLines(lines);
     checkOptions(options, SEARCH_OPTIONS);
     const languages = this.languages.choose(options.sourceLanguage, options.targetLanguage);
-    const search = this.engineOptions(options, languages.forced === undefined ? 0 : 1);
-    return this.translateLines(lines, { languages, search, between, split: this.split, protect: this.split });
+    const search = this.#engineOptions(options, languages.forced === undefined ? 0 : 1);
+    return this.#translateLines(lines, { languages, search, between, split: this.split, protect: this.split });
   }
 
-  private async translateLines(lines: readonly string[], job: Job): Promise<string[]> {
+  async #translateLines(lines: readonly string[], job: Job): Promise<string[]> {
     const divided: DividedLine[] = [];
     for (const line of lines) {
       if (divided.length % LINES_AT_ONCE === 0) await job.between();
-      divided.push(this.divide(line, job, false));
+      divided.push(this.#divide(line, job, false));
     }
-    const translated = await this.translateDivided(divided, job);
+    const translated = await this.#translateDivided(divided, job);
     if (!job.protect) return translated;
     const line = (place: number): string => divided[place]?.line as string;
-    let lost = [...lines.keys()].filter((place) => this.loses(line(place), translated[place] as string, true, job));
+    let lost = [...lines.keys()].filter((place) => this.#loses(line(place), translated[place] as string, true, job));
     // Of several sentences, each is protected by itself.
     const several = lost.flatMap((place) => {
-      const found = this.sentences(lines[place] as string, job);
+      const found = this.#sentences(lines[place] as string, job);
       return found === undefined ? [] : [{ place, ...found }];
     });
     const sentences = several.flatMap((line) => line.sentences);
-    const alone = sentences.length > 0 ? await this.translateLines(sentences, { ...job, split: false }) : [];
+    const alone = sentences.length > 0 ? await this.#translateLines(sentences, { ...job, split: false }) : [];
     for (const { place, spaces } of several) {
       const found = alone.splice(0, spaces.length - 1);
       translated[place] = spaces.map((space, index) => space + (found[index] ?? "")).join("");
     }
     lost = lost.filter((place) => !several.some((line) => line.place === place));
-    if (lost.length > 0) await this.protectSentences(lines, lost, translated, job);
+    if (lost.length > 0) await this.#protectSentences(lines, lost, translated, job);
     return translated.map((text, place) => withDecimals(line(place), text, job.languages.numberFormats));
   }
 
   /** Whether a translation lacks a protected part of a line, or a word that the model does not know. `numbers` is that of `losesParts`. */
-  private loses(line: string, translation: string, numbers: boolean, { languages }: Job): boolean {
+  #loses(line: string, translation: string, numbers: boolean, { languages }: Job): boolean {
     const loses = losesParts(line, translation, numbers, languages.numberFormats);
     return loses || (numbers && this.unknownWords.lost(line, translation, languages.sentences).length > 0);
   }
 
   /** Whether a translation lacks fewer protected parts of a line than another, or fewer unknown words and no more parts. */
-  private isBetter(line: string, translation: string, other: string, { languages }: Job): boolean {
+  #isBetter(line: string, translation: string, other: string, { languages }: Job): boolean {
     const parts = (text: string): number => lostParts(line, text, true, languages.numberFormats).length;
     const words = (text: string): number => this.unknownWords.lost(line, text, languages.sentences).length;
     return parts(translation) < parts(other) || (parts(translation) === parts(other) && words(translation) < words(other));
@@ -160,8 +160,8 @@ export class LocalTranslator {
    * The sentences of a line, and the spaces and copied text before, between and after them; undefined if there is only one, and
    * nothing is copied.
    */
-  private sentences(given: string, { languages, split }: Job): { sentences: string[]; spaces: string[] } | undefined {
-    const [named, line] = this.namedAndText(given);
+  #sentences(given: string, { languages, split }: Job): { sentences: string[]; spaces: string[] } | undefined {
+    const [named, line] = this.#namedAndText(given);
     const { unknownWords } = this;
     const spans = [...knownSpans(line, { unknownWords, language: languages.sentences, split, protect: false })];
     const sentences = spans.filter(({ translated }) => translated).map(({ start, end }) => named + line.slice(start, end));
@@ -178,8 +178,8 @@ export class LocalTranslator {
   }
 
   /** Translates single sentences that lost a URL or the like again: with stand-ins, and if that does not help, around it. */
-  private async protectSentences(lines: readonly string[], lost: number[], translated: string[], job: Job): Promise<void> {
-    const texts = new Map(lost.map((place) => [place, this.namedAndText(lines[place] as string)]));
+  async #protectSentences(lines: readonly string[], lost: number[], translated: string[], job: Job): Promise<void> {
+    const texts = new Map(lost.map((place) => [place, this.#namedAndText(lines[place] as string)]));
     let remaining = lost;
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const replaced = remaining.flatMap((place) => {
@@ -196,25 +196,25 @@ export class LocalTranslator {
           withStandIns(line, attempt, [], formats);
         return found === undefined ? [] : [{ place, text: named + found.text, standIns: found.standIns }];
       });
-      const withNames = replaced.map(({ text }) => this.divide(text, job, false));
-      for (const [index, text] of (await this.translateDivided(withNames, job)).entries()) {
+      const withNames = replaced.map(({ text }) => this.#divide(text, job, false));
+      for (const [index, text] of (await this.#translateDivided(withNames, job)).entries()) {
         const { place, standIns } = replaced[index] as (typeof replaced)[number];
         const before = translated[place] as string;
         const restored = withParts(text, standIns);
         const line = texts.get(place)?.[1] as string;
-        if (restored !== undefined && this.isBetter(line, restored, before, job)) translated[place] = restored;
+        if (restored !== undefined && this.#isBetter(line, restored, before, job)) translated[place] = restored;
       }
       // Sentences are not divided at numbers, so the last attempt leaves these as they are.
       const numbers = attempt + 1 < TRIES;
-      remaining = remaining.filter((place) => this.loses(texts.get(place)?.[1] as string, translated[place] as string, numbers, job));
+      remaining = remaining.filter((place) => this.#loses(texts.get(place)?.[1] as string, translated[place] as string, numbers, job));
     }
-    const inParts = remaining.map((place) => this.divide(lines[place] as string, job, true));
-    for (const [index, text] of (await this.translateDivided(inParts, job)).entries()) {
+    const inParts = remaining.map((place) => this.#divide(lines[place] as string, job, true));
+    for (const [index, text] of (await this.#translateDivided(inParts, job)).entries()) {
       translated[remaining[index] as number] = text;
     }
   }
 
-  private async translateDivided(lines: readonly DividedLine[], { languages, search, between }: Job): Promise<string[]> {
+  async #translateDivided(lines: readonly DividedLine[], { languages, search, between }: Job): Promise<string[]> {
     const { forced, translation: language } = languages;
     const begin = forced === undefined ? [] : [forced];
     const requests = lines.flatMap(({ parts, prefix }) =>
@@ -237,20 +237,20 @@ export class LocalTranslator {
   /** Translates sentences that are given as ids of the source's vocabulary. */
   async translateIds(sources: readonly (readonly number[])[], options: SearchOptions = {}): Promise<number[][]> {
     checkOptions(options, SEARCH_OPTIONS);
-    for (const source of sources) this.checkSource(source);
+    for (const source of sources) this.#checkSource(source);
     const requests = sources.map((source) => ({ source, prefix: [] }));
-    return this.engine.translate(requests, this.engineOptions(options, 0), nothing);
+    return this.engine.translate(requests, this.#engineOptions(options, 0), nothing);
   }
 
   // What the engine itself would refuse is refused here: after an error in it, the model must be loaded again.
 
-  private checkSource(source: readonly number[]): void {
+  #checkSource(source: readonly number[]): void {
     if (source.length === 0 && !this.architecture.appendsEnd) throw new EngineError("a source has no ids: give at least one");
     for (const id of source) whole("an id of a source", id, 0, this.source.size - 1);
   }
 
   /** Returns options for the engine, which counts the forced pieces of a translation. Throws EngineError if one is out of range. */
-  private engineOptions(options: SearchOptions, forced: number): EngineOptions {
+  #engineOptions(options: SearchOptions, forced: number): EngineOptions {
     const maxLength = whole("maxLength", options.maxLength ?? 0, 0, 2 ** 31);
     const largestBeam = Math.min(LARGEST_BEAM_SIZE, this.architecture.generatedPieces);
     return {
@@ -262,7 +262,7 @@ export class LocalTranslator {
     };
   }
 
-  private divide(given: string, { languages, split }: Job, protect: boolean): DividedLine {
+  #divide(given: string, { languages, split }: Job, protect: boolean): DividedLine {
     // Invisible characters would hide ends of sentences, and a line of nothing else is blank.
     const [named, line] = this.languages.namedBy(visible(given));
     const { source: vocabulary, quotationMarks, abbreviations, unknownWords } = this;
@@ -273,7 +273,7 @@ export class LocalTranslator {
   }
 
   /** The target language that a line begins with, as it is written there, and the visible text after it. */
-  private namedAndText(given: string): [string, string] {
+  #namedAndText(given: string): [string, string] {
     const line = visible(given);
     const [, text] = this.languages.namedBy(line);
     return [line.slice(0, line.length - text.length), text];

@@ -7,7 +7,7 @@ import argparse
 import random
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Final
 
@@ -48,29 +48,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=Path,
         nargs="+",
         default=[],
-        help="text files whose lines, or columns of lines, are left out in any case",
+        help="text files whose lines, or columns of lines, are left out in all forms",
     )
     parser.add_argument("--output", "-o", type=Path, nargs=2, required=True, help="files for the sides")
     options = parser.parse_args(arguments)
     try:
-        held_out = {part.lower() for path in options.held_out for line in read_lines(path) for part in line.split("\t")}
-        pairs = written_pairs(read_pairs(options.source, options.target), options.languages[0])
-        write_pairs((pair for pair in pairs if held_out.isdisjoint(map(str.lower, pair))), *options.output)
+        held_out = {_bare(part) for path in options.held_out for line in read_lines(path) for part in line.split("\t")}
+        pairs = written_pairs(read_pairs(options.source, options.target), options.languages[0], held_out)
+        write_pairs(pairs, *options.output)
     except PocketMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def written_pairs(pairs: Iterable[Pair], language: str) -> Iterator[Pair]:
+def written_pairs(pairs: Iterable[Pair], language: str, held_out: Set[str] = frozenset()) -> Iterator[Pair]:
     """Yield all pairs: a line and its translation.
 
     Args:
         pairs: everyday sentences with their translations.
         language: of the source: "en" or "de".
+        held_out: lines in lower case and without final punctuation, of which no form is yielded.
     """
     draw = random.Random(SEED)
-    phrases = [_turned(pair, language) for pair in phrase_pairs(language)]
+
+    def allowed(pair: Pair) -> bool:
+        return held_out.isdisjoint(map(_bare, pair))
+
+    phrases = [_turned(pair, language) for pair in phrase_pairs(language) if allowed(pair)]
     for pair in phrases:
         yield from _copies(pair, language)
     into_german = language == "en"
@@ -82,14 +87,18 @@ def written_pairs(pairs: Iterable[Pair], language: str) -> Iterator[Pair]:
         list_pairs(draw, into_german=into_german),
     )
     for part in made:
-        yield from (_turned(_as_sentence(pair), language) for pair in part)
-    yield from typed_pairs([*pairs, *phrases], draw, language)
+        yield from (_turned(_as_sentence(pair), language) for pair in part if allowed(pair))
+    yield from typed_pairs([*filter(allowed, pairs), *phrases], draw, language)
 
 
 def phrase_pairs(language: str) -> list[Pair]:
     """Return the English and German pairs of the phrase book from a language, "en" or "de"."""
     tables = PHRASES if language == "en" else (*PHRASES, GERMAN_VARIANTS)
     return [(english, german) for name in tables for english, german in read_table(name, 2)]
+
+
+def _bare(line: str) -> str:
+    return line.rstrip(".?!").lower()
 
 
 def _turned(pair: Pair, language: str) -> Pair:

@@ -1,4 +1,4 @@
-"""Amounts in sentences: money, shares, scores, counted things, and codes such as those of gates."""
+"""Amounts in sentences: money, shares, measures, scores, counted things, addresses, and codes of gates and rooms."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -99,6 +99,7 @@ def _code(draw: random.Random) -> Pair:
 
 
 def _address(draw: random.Random) -> Pair:
-    """Return an address, whose number English writes first: "12 Main Street" and "Main Street 12"."""
+    """Return an address, whose number English writes first where the street is English: "12 Main Street"."""
     street, number = draw.choice(read_lines_of("streets")), draw.randint(1, 199)
-    return (f"{number} {street}" if " " in street else f"{street} {number}"), f"{street} {number}"
+    is_german = "ße" in street or " " not in street
+    return (f"{street} {number}" if is_german else f"{number} {street}"), f"{street} {number}"

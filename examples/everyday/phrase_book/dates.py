@@ -32,8 +32,8 @@ def date_pairs(draw: random.Random, *, into_german: bool) -> Iterator[Pair]:
 
 def _date(draw: random.Random, into_german: bool) -> Pair:
     """Return a date such as "March 3, 1990" and "3. März 1990"."""
-    day = draw.randint(1, 31)
     month, german_month = draw.choice(MONTHS)
+    day = draw.randint(1, 28 if month == "February" else 30)
     ordinal = f"{day}{_ENDINGS.get(day, 'th')}"
     forms = [f"{month} {day}"]
     if into_german:

@@ -64,7 +64,7 @@ def filled(sentence: Pair, noun: Noun) -> Pair:
     english = _SLOT.sub(lambda slot: noun.english_form(slot[1]), sentence[0])
     german = _SLOT.sub(lambda slot: noun.german_form(slot[1], slot[2] or "n"), sentence[1])
     if not sentence[0].endswith((".", "?", "!")) and not sentence[0][0].isupper():
-        return english, german  # A label, not a sentence.
+        return english, german  # A phrase in lower case, neither a sentence nor a label.
     return english[0].upper() + english[1:], german[0].upper() + german[1:]
 
 

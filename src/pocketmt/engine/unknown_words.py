@@ -107,7 +107,7 @@ class UnknownWords:
         return sum(map(self._is_unknown_character, letters)) > _UNKNOWN_SHARE * len(letters)
 
     def _is_acronym_alone(self, text: str) -> bool:
-        words = [match[0] for match in _WORD.finditer(text)]
+        words = [match[0] for match in _WORD.finditer(text) if match["unspaced"] is None]
         return len(words) == 1 and len(words[0]) <= _LONGEST_ACRONYM and not self._is_piece(words[0].lower())
 
     def lost(self, text: str, translation: str, language: str) -> list[Part]:

@@ -106,35 +106,35 @@ export class Architecture {
 
   /** Inputs of a matrix, and elements of a vector. Of names that a network lacks, any number. */
   columns(name: string): number {
-    return this.fields["type"] === "lstm" ? this.lstmColumns(name) : this.transformerColumns(name);
+    return this.fields["type"] === "lstm" ? this.#lstmColumns(name) : this.#transformerColumns(name);
   }
 
-  private transformerColumns(name: string): number {
+  #transformerColumns(name: string): number {
     const model = this.whole("model_dimension");
     if (name.endsWith("output.bias") && !name.includes("attention")) return this.vocabularySize;
     const layer = /^(encoder|decoder)\.layers\.(\d+)\.(\w+)\.(\w+)\.(weight|bias)$/.exec(name);
     if (layer === null) return model;
     const [, stack, index, part, which, kind] = layer as unknown as [string, string, string, string, string, string];
     if (part === "feed_forward" && (which === "outer") === (kind === "weight"))
-      return this.pruned(`${stack}_feed_forward`, index) ?? this.whole("feed_forward_dimension");
+      return this.#pruned(`${stack}_feed_forward`, index) ?? this.whole("feed_forward_dimension");
     if (part === "average_attention" && (which === "outer" || which === "inner"))
       return (which === "outer") === (kind === "weight") ? this.whole("average_attention_dimension") : model;
     if (part !== "self_attention" && part !== "cross_attention") return model;
     if ((which === "output") !== (kind === "weight")) return model;
-    const heads = this.pruned(part === "cross_attention" ? "decoder_cross_heads" : `${stack}_heads`, index);
+    const heads = this.#pruned(part === "cross_attention" ? "decoder_cross_heads" : `${stack}_heads`, index);
     const all = this.whole("attention_heads");
     const attention = (this.whole("attention_dimension") / all) * (heads ?? all);
     const copies = { query_key_value: 3, key_value: 2 }[which] ?? 1;
     return kind === "bias" ? copies * attention : attention;
   }
 
-  private pruned(name: string, index: string): number | undefined {
+  #pruned(name: string, index: string): number | undefined {
     const sizes = this.fields[name];
     const size = Array.isArray(sizes) ? sizes[Number(index)] : undefined;
     return typeof size === "number" ? size : undefined;
   }
 
-  private lstmColumns(name: string): number {
+  #lstmColumns(name: string): number {
     const recurrent = this.whole("recurrent_dimension");
     const half = /lstm\.(left_to_right|right_to_left)\./.test(name);
     const size = half ? recurrent / 2 : recurrent;

@@ -192,11 +192,11 @@ class InputWriter {
 
   write(): EngineInput {
     const { manifest } = this.container;
-    const groups = this.vectorGroups();
-    this.matrices(groups);
-    this.sparse();
-    this.activations();
-    for (const [name, tensor] of this.container.tensors) this.plain(name, tensor);
+    const groups = this.#vectorGroups();
+    this.#matrices(groups);
+    this.#sparse();
+    this.#activations();
+    for (const [name, tensor] of this.container.tensors) this.#plain(name, tensor);
     const shortlist = manifest["shortlist"];
     let targets: Uint8Array = new Uint8Array();
     if (isObject(shortlist)) {
@@ -209,7 +209,7 @@ class InputWriter {
     return { description: this.lines.join("\n"), tensors: this.tensors, stored, shortlist: targets };
   }
 
-  private vectorGroups(): Map<string, string[]> {
+  #vectorGroups(): Map<string, string[]> {
     const groups = new Map<string, string[]>();
     const { vectors } = this.container.manifest;
     if (vectors === undefined) return groups;
@@ -223,7 +223,7 @@ class InputWriter {
     return groups;
   }
 
-  private matrices(vectorGroups: ReadonlyMap<string, string[]>): void {
+  #matrices(vectorGroups: ReadonlyMap<string, string[]>): void {
     const schemes = listMember(this.container.manifest, "schemes", "manifest");
     for (const [name, groups] of Object.entries(objectMember(this.container.manifest, "matrices", "manifest"))) {
       const where = `manifest: matrices: '${checkedName(name)}'`;
@@ -234,13 +234,13 @@ class InputWriter {
         const entry = typeof scheme === "number" ? schemes[scheme] : undefined;
         if (!isObject(entry) || typeof rows !== "number" || !Number.isInteger(rows) || rows < 1)
           throw new ModelFileError(`${where}: a row group is not [scheme index, row count]`);
-        const described = this.group(name, entry, rows, columns);
-        this.restoreCodes(`${name}.${index}.${described.scheme === "binary" ? "planes" : "codes"}`, described);
+        const described = this.#group(name, entry, rows, columns);
+        this.#restoreCodes(`${name}.${index}.${described.scheme === "binary" ? "planes" : "codes"}`, described);
       }
     }
   }
 
-  private group(name: string, entry: JsonObject, rows: number, columns: number): CodeGroup {
+  #group(name: string, entry: JsonObject, rows: number, columns: number): CodeGroup {
     const where = "manifest: schemes";
     const scheme = checkedName(textMember(entry, "name", where));
     const bits = wholeMember(entry, "bits", where, 1, 8);
@@ -252,16 +252,16 @@ class InputWriter {
     return { scheme, bits, rows, columns };
   }
 
-  private restoreCodes(name: string, group: CodeGroup): void {
+  #restoreCodes(name: string, group: CodeGroup): void {
     const coded = this.container.tensors.get(`${name}.deflate`);
     if (coded === undefined) return;
     const bytes = decodeCodes(`${name}.deflate`, coded.bytes, group, this.container.decompressor);
     const dtype = group.scheme === "uniform" ? "I8" : "U8";
     this.restored.add(`${name}.deflate`);
-    this.large(name, { dtype, shape: codeShape(group), bytes });
+    this.#large(name, { dtype, shape: codeShape(group), bytes });
   }
 
-  private sparse(): void {
+  #sparse(): void {
     for (const name of (this.container.manifest["sparse"] ?? []) as Json[]) {
       if (typeof name !== "string") throw new ModelFileError("manifest: sparse is not a list of names");
       const kept = tensorOf(this.container, `${checkedName(name)}.kept`);
@@ -270,11 +270,11 @@ class InputWriter {
       const columns = this.architecture.columns(name);
       this.restored.add(`${name}.kept`).add(`${name}.weights`);
       const bytes = expandSparse(name, rows, columns, kept.bytes, weights.bytes);
-      this.large(name, { dtype: "F32", shape: [rows, columns], bytes });
+      this.#large(name, { dtype: "F32", shape: [rows, columns], bytes });
     }
   }
 
-  private activations(): void {
+  #activations(): void {
     const { products, activations } = this.container.manifest;
     if (isObject(products) && products["scheme"] === "logarithmic") {
       const bits = wholeMember(products, "bits", "manifest: products", 1, 4);
@@ -286,17 +286,17 @@ class InputWriter {
       this.lines.push(`activation_bits ${wholeMember(activations, "bits", "manifest: activations", 2, 8)}`);
   }
 
-  private plain(name: string, tensor: Tensor): void {
+  #plain(name: string, tensor: Tensor): void {
     if (/^(target_)?vocabulary(\.table)?$/.test(name) || name === "shortlist" || name === "known_words" || this.restored.has(name)) return;
     const codes = /\.(codes|planes)$/.test(name) || (tensor.dtype === "F32" && tensor.shape.length === 2);
-    if (codes) return this.large(name, tensor);
+    if (codes) return this.#large(name, tensor);
     const words = ["stored", checkedName(name), tensor.dtype, this.smallBytes, tensor.bytes.length, ...tensor.shape];
     this.lines.push(words.join(" "));
     this.small.push([this.smallBytes, tensor.bytes]);
     this.smallBytes += Math.ceil(tensor.bytes.length / ALIGNMENT) * ALIGNMENT;
   }
 
-  private large(name: string, tensor: Tensor): void {
+  #large(name: string, tensor: Tensor): void {
     this.lines.push(["tensor", checkedName(name), tensor.dtype, tensor.bytes.length, ...tensor.shape].join(" "));
     this.tensors.push(tensor.bytes);
   }

@@ -81,7 +81,8 @@ export function withoutCapitals(vocabulary: Vocabulary, sentence: string, langua
   if (letters < 2) return undefined;
   const ids = vocabulary.encode(words.join(" "));
   if (ids.length < LEAST_PIECES * letters && !ids.includes(vocabulary.ids.unk)) return undefined;
-  if (words.length > 1 && words.every((word) => isAcronym(vocabulary, word, language))) return undefined;
+  const isAcronym = (word: string): boolean => [...word].length <= LONGEST_ACRONYM && vocabulary.encode(inLowerCase(word, language)).length > 1;
+  if (words.length > 1 && words.every(isAcronym)) return undefined;
   let isFirst = true;
   const lowered = around.map((text) => {
     const first = isFirst ? /\p{L}/u.exec(text) : null;
@@ -90,10 +91,6 @@ export function withoutCapitals(vocabulary: Vocabulary, sentence: string, langua
     return text.slice(0, start) + inLowerCase(text.slice(start), language);
   });
   return lowered.map((text, index) => text + (parts[index]?.text ?? "")).join("");
-}
-
-function isAcronym(vocabulary: Vocabulary, word: string, language: string): boolean {
-  return [...word].length <= LONGEST_ACRONYM && vocabulary.encode(inLowerCase(word, language)).length > 1;
 }
 
 /** Whether a text has capitals, and no small letters. */

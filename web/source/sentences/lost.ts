@@ -47,7 +47,8 @@ class Found {
 /**
  * The protected parts of a source that its translation lacks. A part that occurs twice is needed twice.
  *
- * A number needs its value, in the format of the target language; decimals may be written as in the source. Without `formats`, or
+ * A number needs its value, in the format of the target language; decimals may be written as in the source, and a time in the
+ * afternoon counted to 24: 7:14 p.m. is kept by 19:14. Without `formats`, or
  * where a number is not in the format of its language, its digits are enough.
  *
  * @param numbers whether numbers are looked at: exact ones, amounts with a sign but that of dollars, and, if the translation has a
@@ -119,8 +120,7 @@ function signAndNumber({ text, kind }: Part, signs: boolean): [string, string] {
 
 /** The digits of a number with a sign in it, and those of a time in the afternoon as it is counted to 24. */
 function pairsOf(number: string, { in24Hours }: Part): string[] {
-  if (!isPair(number)) return [];
-  return in24Hours === "" ? [digits(number)] : [digits(number), in24Hours];
+  return isPair(number) ? [digits(number), ...in24Hours] : [];
 }
 
 function digits(number: string): string {

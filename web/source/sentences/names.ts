@@ -77,8 +77,8 @@ export class Names {
    */
   lost(text: string, translation: string, language: string): Place[] {
     // Few texts have others.
-    if ([...text.matchAll(CAPITALIZED)].every(([word]) => this.isKnown(word) || translation.includes(word))) return [];
-    const words = this.words(text, language);
+    if ([...text.matchAll(CAPITALIZED)].every(([word]) => this.#isKnown(word) || translation.includes(word))) return [];
+    const words = this.#words(text, language);
     const found = folded(translation);
     const isLost = ({ start, end }: Span): boolean => !found.includes(folded(text.slice(start, end)).replace(/s$/u, ""));
     const names = words.map((word) => ({ ...word, isLost: isLost(word) }));
@@ -91,16 +91,16 @@ export class Names {
   }
 
   /** The words of a text that are names or parts of names. */
-  private words(text: string, language: string): Span[] {
+  #words(text: string, language: string): Span[] {
     if (isInCapitals(text)) return [];
     const words = [...text.matchAll(CAPITALIZED)].flatMap(({ 0: word, index: start }): Span[] => {
       const isCapitalized = /^\p{Uppercase}/u.test(word) && !isInCapitals(word);
-      return isCapitalized && this.isName(text, word, start, language) ? [{ start, end: start + word.length }] : [];
+      return isCapitalized && this.#isName(text, word, start, language) ? [{ start, end: start + word.length }] : [];
     });
     return unprotected(text, words);
   }
 
-  private isKnown(word: string): boolean {
+  #isKnown(word: string): boolean {
     if (word.length > LONGEST_NAME) return true; // as no name
     let known = this.seen.get(word);
     if (known === undefined) {
@@ -112,8 +112,8 @@ export class Names {
     return known;
   }
 
-  private isName(text: string, word: string, start: number, language: string): boolean {
-    if (this.isKnown(word)) return false;
+  #isName(text: string, word: string, start: number, language: string): boolean {
+    if (this.#isKnown(word)) return false;
     const hasCapitalNouns = CAPITAL_NOUNS.includes(language);
     const before = text.slice(Math.max(start - LONGEST_BEFORE, 0), start);
     const begins = BEGINNING.test(before);
@@ -123,16 +123,16 @@ export class Names {
     const end = start + word.length;
     if (language === "en" && begins && AFTER_VERB.test(text.slice(end, end + LONGEST_AFTER))) return false;
     const lower = word.normalize("NFC").toLowerCase();
-    if (ENDINGS_OF_OTHERS.get(language)?.test(lower) || this.hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
+    if (ENDINGS_OF_OTHERS.get(language)?.test(lower) || this.#hasKnownStem(lower, endings, SHORTEST_STEM)) return false;
     const letters = [...lower];
     const last = hasCapitalNouns ? letters.length - SHORTEST_NOUN : 0;
     for (let first = 2; first <= last; ++first) {
-      if (this.hasKnownStem(letters.slice(first).join(""), endings, SHORTEST_NOUN)) return false;
+      if (this.#hasKnownStem(letters.slice(first).join(""), endings, SHORTEST_NOUN)) return false;
     }
     return true;
   }
 
-  private hasKnownStem(word: string, endings: readonly string[], shortest: number): boolean {
+  #hasKnownStem(word: string, endings: readonly string[], shortest: number): boolean {
     return endings.some((ending) => {
       const stem = word.slice(0, word.length - ending.length);
       return word.endsWith(ending) && [...stem].length >= shortest && this.known.has(stem);

@@ -141,10 +141,10 @@ export function isPair(text: string): boolean {
   return PAIR.test(text);
 }
 
-/** The digits of a time as it is counted to 24: "1930" for "7:30" before " p.m."; "" for another number. */
-export function digitsIn24Hours(text: string, after: string): string {
+/** The digits of a time as it is counted to 24: "1930" for "7:30" before " p.m."; none for another number. */
+export function digitsIn24Hours(text: string, after: string): string[] {
   const time = TIME_OF_HALF_DAY.exec(text);
-  return time !== null && AFTERNOON.test(after) ? `${(Number(time[1]) % 12) + 12}${time[2]}` : "";
+  return time !== null && AFTERNOON.test(after) ? [`${(Number(time[1]) % 12) + 12}${time[2]}`] : [];
 }
 
 /** Whether a number is a time of day in an English or German text, with the text before and after it. */

@@ -68,7 +68,6 @@ const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${SMILEY}|${TAG}|${
 export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
 const SPELLED_OUT = 12;
 const LONGEST_WORD_OF_TIME = 18; // characters
-const LONGEST_AFTERNOON = " p.m.".length;
 const LONGEST_NAME = 20; // characters
 const MARKS = new RegExp(`[\\p{Nd}@%{$</#${SIGNS}]|[wW]{3}\\.|[${WORD}]\\.[A-Za-z]|:[a-z_]|__|[:;=]['’]?-?[()DPp|*]|[xX]D|\\^`, "u");
 const PUNCTUATION = /(?!_)[\p{P}\p{S}]/u;
@@ -119,8 +118,8 @@ export interface Part {
   readonly isNumber: boolean;
   /** Whether it is surely a time of day, in English or German. */
   readonly isTime: boolean;
-  /** The digits of a time in the afternoon as it is counted to 24; "": it is none. */
-  readonly in24Hours: string;
+  /** The digits of a time in the afternoon as it is counted to 24. */
+  readonly in24Hours: string[];
   /** Whether a word can stand in for it: a URL or a placeholder, or an exact number. */
   readonly isReplaceable: boolean;
   /** Whether it is a number or an amount that stands apart from letters and other numbers. */
@@ -166,7 +165,7 @@ export function allParts(text: string, written?: NumberFormat): Part[] {
       ...part,
       exactness,
       isApart,
-      in24Hours: digitsIn24Hours(found, text.slice(start + found.length, start + found.length + LONGEST_AFTERNOON)),
+      in24Hours: digitsIn24Hours(found, text.slice(start + found.length)),
       isOfNumber: kind !== "other" || groups?.["ofNumber"] !== undefined,
       isNumber: kind !== "other" && !followsName(found, textBefore(text, start)),
       isReplaceable: groups?.["replaceable"] !== undefined || (exactness === "exact" && isApart),

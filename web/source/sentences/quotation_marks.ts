@@ -27,9 +27,9 @@ export class QuotationMarks {
    */
   replaced(text: string, language: string): string {
     if (!MARKS.test(text)) return text;
-    const [marks, found] = [this.usualMarks(language), doubleMarks(text)];
+    const [marks, found] = [this.#usualMarks(language), doubleMarks(text)];
     let replaced = text;
-    if (marks !== undefined && !this.areUsual(found, language)) {
+    if (marks !== undefined && !this.#areUsual(found, language)) {
       const characters = [...text];
       replaced = characters
         .map((character, place) => {
@@ -39,25 +39,25 @@ export class QuotationMarks {
         .join("");
     }
     const singles = text.match(/[‘‚‹›]/gu) ?? [];
-    if (marks !== undefined && !singles.some((mark) => this.isFrequent(mark)) && !OTHER_DOUBLE.test(replaced))
+    if (marks !== undefined && !singles.some((mark) => this.#isFrequent(mark)) && !OTHER_DOUBLE.test(replaced))
       replaced = replaced.replace(SINGLE, (_, inner: string) => marks[0] + inner + marks[1]);
     const apostrophe = this.vocabulary.encode("’").includes(this.vocabulary.ids.unk) ? "'" : "’";
-    return replaced.replace(ACCENT, (accent) => (this.isFrequent(accent) ? accent : apostrophe));
+    return replaced.replace(ACCENT, (accent) => (this.#isFrequent(accent) ? accent : apostrophe));
   }
 
-  private areUsual(found: readonly string[], language: string): boolean {
+  #areUsual(found: readonly string[], language: string): boolean {
     // “ may be known from another language, which quotes „so“.
     const hidden = found.includes("“") && !found.includes("„") && !LOW_OPENING.includes(language) ? ["”"] : [];
-    return [...found, ...hidden].every((mark) => this.isFrequent(mark));
+    return [...found, ...hidden].every((mark) => this.#isFrequent(mark));
   }
 
   /** The opening and the closing mark that the vocabulary knows; undefined: it knows no common ones. */
-  private usualMarks(language: string): readonly [string, string] | undefined {
-    if (LOW_OPENING.includes(language) && this.isFrequent("„") && this.isFrequent("“")) return ["„", "“"];
-    return this.isFrequent('"') ? ['"', '"'] : undefined;
+  #usualMarks(language: string): readonly [string, string] | undefined {
+    if (LOW_OPENING.includes(language) && this.#isFrequent("„") && this.#isFrequent("“")) return ["„", "“"];
+    return this.#isFrequent('"') ? ['"', '"'] : undefined;
   }
 
-  private isFrequent(mark: string): boolean {
+  #isFrequent(mark: string): boolean {
     return this.vocabulary.frequentCharacters.has(mark);
   }
 }

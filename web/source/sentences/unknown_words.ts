@@ -76,16 +76,16 @@ export class UnknownWords {
    * words becomes "and" in some languages.
    */
   respelled(text: string, language: string): string {
-    if (!this.mayBeUnknown(text) || isInCapitals(text)) return text;
+    if (!this.#mayBeUnknown(text) || isInCapitals(text)) return text;
     let end = 0;
     let respelled = "";
     for (const word of words(text)) {
-      respelled += text.slice(end, word.start) + (this.otherSpelling(word, language) ?? word.text);
+      respelled += text.slice(end, word.start) + (this.#otherSpelling(word, language) ?? word.text);
       end = word.end;
     }
     respelled += text.slice(end);
     const and = AND.get(language);
-    if (and === undefined || !respelled.includes(" & ") || !this.isUnknownCharacter("&")) return respelled;
+    if (and === undefined || !respelled.includes(" & ") || !this.#isUnknownCharacter("&")) return respelled;
     return respelled.replaceAll(" & ", ` ${and} `);
   }
 
@@ -97,13 +97,13 @@ export class UnknownWords {
    * change are left out, and so are texts of several words in capitals, acronyms after a number, as in "5 PM", and Roman numerals.
    */
   find(text: string, language: string): Place[] {
-    if (!this.mayBeUnknown(text) || (isInCapitals(text) && !this.isAcronymAlone(text))) return [];
+    if (!this.#mayBeUnknown(text) || (isInCapitals(text) && !this.#isAcronymAlone(text))) return [];
     const places: Place[] = [];
     let nameEnd = -1; // of the last part, if it is a name
     for (const word of words(text)) {
-      const continues = nameEnd >= 0 && text.slice(nameEnd, word.start) === " " && this.continuesName(word);
-      const isName = continues || this.isUnknownName(word, language);
-      if (!(isName || this.isUnknown(text, word)) || this.otherSpelling(word, language) !== undefined) continue;
+      const continues = nameEnd >= 0 && text.slice(nameEnd, word.start) === " " && this.#continuesName(word);
+      const isName = continues || this.#isUnknownName(word, language);
+      if (!(isName || this.#isUnknown(text, word)) || this.#otherSpelling(word, language) !== undefined) continue;
       const start = continues ? (places.pop() as Place).start : word.start;
       places.push({ start, text: text.slice(start, word.end), isOfNumber: false, isNumber: false });
       nameEnd = isName ? word.end : -1;
@@ -116,90 +116,91 @@ export class UnknownWords {
    * translated in words; they are lost if the translation has other capitals with the same first letter.
    */
   lost(text: string, translation: string, language: string): Place[] {
-    const words = this.lostWords(text, translation, language);
+    const words = this.#lostWords(text, translation, language);
     const names = this.names?.lost(text, translation, language) ?? [];
     return [...words, ...apart(names, words)];
   }
 
-  private lostWords(text: string, translation: string, language: string): Place[] {
+  #lostWords(text: string, translation: string, language: string): Place[] {
     const places = this.find(text, language);
     if (places.length === 0) return [];
     const ofText = new Set(withCapitals(text));
     const others = new Set(withCapitals(translation).filter((word) => !ofText.has(word)).map(firstOf));
     const found = folded(translation);
     const missing = places.filter((place) => !found.includes(folded(place.text)));
-    return missing.filter((place) => others.has(firstOf(place.text)) || !this.isAcronym(place.text));
+    return missing.filter((place) => others.has(firstOf(place.text)) || !this.#isAcronym(place.text));
   }
 
   /** Whether a text has characters of unknown words; quick, since few texts do. */
-  private mayBeUnknown(text: string): boolean {
+  #mayBeUnknown(text: string): boolean {
     if (MAY_BE_UNKNOWN.test(text)) return true;
     let isUsual = true;
     for (const character of text) {
       if (this.usual.has(character)) continue;
-      if (this.isUnknownCharacter(character) || this.isRare(character)) isUsual = false;
+      if (this.#isUnknownCharacter(character) || this.#isRare(character)) isUsual = false;
       else this.usual.add(character);
     }
     return !isUsual;
   }
 
-  private isAcronymAlone(text: string): boolean {
-    const words = [...text.matchAll(WORDS)].map(([word]) => word);
-    return words.length === 1 && [...(words[0] as string)].length <= LONGEST_ACRONYM && !this.isPiece((words[0] as string).toLowerCase());
+  #isAcronymAlone(text: string): boolean {
+    const found = [...text.matchAll(WORDS)].filter(({ groups }) => groups?.["unspaced"] === undefined);
+    const words = found.map(([word]) => word);
+    return words.length === 1 && [...(words[0] as string)].length <= LONGEST_ACRONYM && !this.#isPiece((words[0] as string).toLowerCase());
   }
 
-  private isUnknown(text: string, word: Word): boolean {
+  #isUnknown(text: string, word: Word): boolean {
     if (word.hasSign) return true;
-    if (word.isUnspaced) return [...word.text].every((character) => this.isUnknownCharacter(character));
-    if (!word.isPlain) return !word.begins && this.hasUnknown(word.text);
-    return this.isSpelledCapitals(word.text) && !AFTER_NUMBER.test(text.slice(0, word.start).slice(-3));
+    if (word.isUnspaced) return [...word.text].every((character) => this.#isUnknownCharacter(character));
+    if (!word.isPlain) return !word.begins && this.#hasUnknown(word.text);
+    return this.#isSpelledCapitals(word.text) && !AFTER_NUMBER.test(text.slice(0, word.start).slice(-3));
   }
 
-  private isUnknownName({ text, isPlain }: Word, language: string): boolean {
+  #isUnknownName({ text, isPlain }: Word, language: string): boolean {
     if (!isPlain) return false;
-    if (this.hasUnknown(text)) return true;
-    if (!hasCapital(text) || ![...text].some((letter) => this.isRare(letter))) return false;
+    if (this.#hasUnknown(text)) return true;
+    if (!hasCapital(text) || ![...text].some((letter) => this.#isRare(letter))) return false;
     const first = this.vocabulary.pieces[this.vocabulary.encode(text)[0] as number] as string;
     return !WITH_COMPOUNDS.includes(language) || [...first].length < SHORTEST_PART;
   }
 
   /** Whether a word after an unknown name may belong to it: it has a capital, and is no piece. */
-  private continuesName({ text, isPlain }: Word): boolean {
-    return isPlain && hasCapital(text) && !this.isPiece(text) && !this.isPiece(text.toLowerCase());
+  #continuesName({ text, isPlain }: Word): boolean {
+    return isPlain && hasCapital(text) && !this.#isPiece(text) && !this.#isPiece(text.toLowerCase());
   }
 
-  private isAcronym(word: string): boolean {
-    return this.isSpelledCapitals(word) && !this.hasUnknown(word);
+  #isAcronym(word: string): boolean {
+    return this.#isSpelledCapitals(word) && !this.#hasUnknown(word);
   }
 
   /** Whether a letter beyond ASCII hardly occurred in the training text: no longer piece has it in either case. */
-  private isRare(letter: string): boolean {
+  #isRare(letter: string): boolean {
     if (!LATIN.test(letter)) return false;
     const frequent = this.vocabulary.frequentCharacters;
     return !frequent.has(letter) && !frequent.has(letter.toLowerCase());
   }
 
-  private otherSpelling(word: Word, language: string): string | undefined {
+  #otherSpelling(word: Word, language: string): string | undefined {
     if (!word.isPlain) return undefined;
     const letters = [...word.text];
     let others: string[] = [];
-    if (this.isSpelledCapitals(word.text) && !ACRONYMS.includes(word.text)) {
+    if (this.#isSpelledCapitals(word.text) && !ACRONYMS.includes(word.text)) {
       const lower = inLowerCase(word.text, language);
       const capital = letters[0] + [...lower].slice(1).join("");
       others = word.begins ? [capital, lower] : [lower, capital];
-    } else if (this.hasUnknown(word.text)) {
+    } else if (this.#hasUnknown(word.text)) {
       others = [withoutAccents(word.text)];
     }
-    return others.find((other) => this.isPiece(other));
+    return others.find((other) => this.#isPiece(other));
   }
 
-  private isPiece(word: string): boolean {
+  #isPiece(word: string): boolean {
     const ids = this.vocabulary.encode(word);
     return ids.length === 1 && ids[0] !== this.vocabulary.ids.unk;
   }
 
   /** Whether a word is in Latin capitals, for which the vocabulary has hardly more than single letters. */
-  private isSpelledCapitals(word: string): boolean {
+  #isSpelledCapitals(word: string): boolean {
     const capitals = [...word.matchAll(/\p{Uppercase}/gu)].length;
     if (capitals < 2 || /\p{Lowercase}/u.test(word) || !LATIN_ALONE.test(word) || ROMAN_NUMERAL.test(word)) return false;
     return this.vocabulary.encode(word).length >= LEAST_PIECES * [...word].length;
@@ -209,14 +210,14 @@ export class UnknownWords {
   isInUnknownScript(text: string): boolean {
     if (ASCII.test(text)) return false;
     const letters = text.match(/\p{L}/gu) ?? [];
-    return letters.filter((letter) => this.isUnknownCharacter(letter)).length > UNKNOWN_SHARE * letters.length;
+    return letters.filter((letter) => this.#isUnknownCharacter(letter)).length > UNKNOWN_SHARE * letters.length;
   }
 
-  private hasUnknown(word: string): boolean {
-    return [...word].some((character) => this.isUnknownCharacter(character));
+  #hasUnknown(word: string): boolean {
+    return [...word].some((character) => this.#isUnknownCharacter(character));
   }
 
-  private isUnknownCharacter(character: string): boolean {
+  #isUnknownCharacter(character: string): boolean {
     if (WHITE_SPACE.test(character)) return false;
     const isUnknown = this.unknown.get(character) ?? this.vocabulary.encode(character).includes(this.vocabulary.ids.unk);
     this.unknown.set(character, isUnknown);

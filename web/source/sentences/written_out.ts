@@ -57,7 +57,7 @@ export class Abbreviations {
       const number = words.findIndex((_, index) => others[index] !== undefined);
       const [abbreviation, written] = words[number] as readonly [string, string];
       const begins = /^[A-Z]/.test(match);
-      if (this.isKnown(abbreviation.replace(/[.~]$/, "")) || (begins && NEVER_FIRST.includes(abbreviation))) return match;
+      if (this.#isKnown(abbreviation.replace(/[.~]$/, "")) || (begins && NEVER_FIRST.includes(abbreviation))) return match;
       const after = text.slice((others[words.length] as number) + match.length);
       const ends = ENDS_TEXT.test(after) || (END_LISTS.includes(abbreviation) && NEXT_SENTENCE.test(after));
       const stop = ends && match.endsWith(".") ? "." : "";
@@ -66,7 +66,7 @@ export class Abbreviations {
     return found;
   }
 
-  private isKnown(abbreviation: string): boolean {
+  #isKnown(abbreviation: string): boolean {
     const known = this.known.get(abbreviation) ?? this.vocabulary.encode(abbreviation).length === 1;
     this.known.set(abbreviation, known);
     return known;

@@ -17,7 +17,7 @@ export class Normalizer {
 
   normalize(text: string): string {
     const { removeExtraSpaces, addDummyPrefix, escapeSpaces } = this.model;
-    let mapped = this.mapped(text);
+    let mapped = this.#mapped(text);
     if (removeExtraSpaces) mapped = mapped.replace(/ +/g, " ").replace(/^ | $/g, "");
     if (mapped === "") return "";
     if (addDummyPrefix) mapped = ` ${mapped}`;
@@ -29,7 +29,7 @@ export class Normalizer {
   }
 
   /** Replaces characters by the table, but not in user-defined pieces. */
-  private mapped(text: string): string {
+  #mapped(text: string): string {
     const { table, userDefined } = this;
     if (table === undefined) return text;
     if (userDefined === undefined) return table.replace(text);
@@ -62,7 +62,7 @@ class CharacterTable {
     // Every host of WebAssembly that has typed arrays stores the lowest byte first, as the table does.
     this.units = new Uint32Array(charsmap.slice(4, 4 + size).buffer);
     this.replacements = charsmap.subarray(4 + size);
-    this.ascii = Array.from({ length: 95 }, (_, index) => index + 32).every((code) => this.find(Uint8Array.of(code), 0)[0] === 0);
+    this.ascii = Array.from({ length: 95 }, (_, index) => index + 32).every((code) => this.#find(Uint8Array.of(code), 0)[0] === 0);
   }
 
   replace(text: string): string {
@@ -70,7 +70,7 @@ class CharacterTable {
     const bytes = this.encoder.encode(text);
     const result = new ByteList();
     for (let position = 0; position < bytes.length; ) {
-      const [length, value] = this.find(bytes, position);
+      const [length, value] = this.#find(bytes, position);
       if (length > 0) {
         for (let place = value; place < this.replacements.length && this.replacements[place] !== 0; ++place)
           result.push(this.replacements[place] as number);
@@ -85,7 +85,7 @@ class CharacterTable {
   }
 
   /** Returns the length of the longest sequence at a position, or 0, and the place of its replacement. */
-  private find(bytes: Uint8Array, start: number): [number, number] {
+  #find(bytes: Uint8Array, start: number): [number, number] {
     const { units } = this;
     let length = 0;
     let value = 0;

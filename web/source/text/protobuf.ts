@@ -20,16 +20,16 @@ export class MessageReader {
     let position = start;
     while (position < end) {
       this.position = position;
-      const key = this.varint(end);
+      const key = this.#varint(end);
       const field = Math.floor(key / 8);
       const type = key % 8;
       if (type === 2) {
-        const size = this.varint(end);
+        const size = this.#varint(end);
         const content = this.position;
         position = within(content + size, end);
         visit(field, content, position);
       } else if (type === 0) {
-        const value = this.varint(end);
+        const value = this.#varint(end);
         position = this.position;
         visit(field, value, undefined);
       } else if (type === 5) {
@@ -43,7 +43,7 @@ export class MessageReader {
     }
   }
 
-  private varint(end: number): number {
+  #varint(end: number): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
       if (this.position >= end || factor > 2 ** 63) throw new ModelFileError(TRUNCATED);

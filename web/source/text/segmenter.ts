@@ -158,30 +158,30 @@ class Merging {
   }
 
   run(): { ends: number[]; ids: number[] } {
-    for (let index = 1; index < this.starts.length; ++index) this.add(index - 1, index);
-    for (let pair = this.queue.pop(); pair !== undefined; pair = this.queue.pop()) this.merge(pair);
+    for (let index = 1; index < this.starts.length; ++index) this.#add(index - 1, index);
+    for (let pair = this.queue.pop(); pair !== undefined; pair = this.queue.pop()) this.#merge(pair);
     const ends: number[] = [];
     const ids: number[] = [];
     for (let index = 0; index !== -1 && index < this.starts.length; index = this.next[index] as number)
-      this.resegment(this.starts[index] as number, this.piece(index), ends, ids);
+      this.#resegment(this.starts[index] as number, this.#piece(index), ends, ids);
     return { ends, ids };
   }
 
-  private piece(index: number): string {
+  #piece(index: number): string {
     const start = this.starts[index] as number;
     return this.text.slice(start, start + (this.sizes[index] as number));
   }
 
-  private add(left: number, right: number): void {
+  #add(left: number, right: number): void {
     if (left === -1 || right === -1 || this.frozen[left] || this.frozen[right]) return;
-    const piece = this.piece(left) + this.piece(right);
+    const piece = this.#piece(left) + this.#piece(right);
     const id = this.pieces.ids.get(piece);
     if (id === undefined) return;
     this.queue.push({ left, right, score: this.model.scores[id] as number, size: piece.length });
-    if (this.model.kinds[id] === UNUSED) this.parts.set(piece, [this.piece(left), this.piece(right)]);
+    if (this.model.kinds[id] === UNUSED) this.parts.set(piece, [this.#piece(left), this.#piece(right)]);
   }
 
-  private merge({ left, right, size }: PairOfSymbols): void {
+  #merge({ left, right, size }: PairOfSymbols): void {
     const { sizes, next, previous } = this;
     if (sizes[left] === 0 || sizes[right] === 0 || (sizes[left] as number) + (sizes[right] as number) !== size) return;
     sizes[left] = size;
@@ -189,11 +189,11 @@ class Merging {
     const after = next[right] as number;
     next[left] = after;
     if (after >= 0) previous[after] = left;
-    this.add(previous[left] as number, left);
-    this.add(left, after);
+    this.#add(previous[left] as number, left);
+    this.#add(left, after);
   }
 
-  private resegment(start: number, piece: string, ends: number[], ids: number[]): void {
+  #resegment(start: number, piece: string, ends: number[], ids: number[]): void {
     const id = this.pieces.ids.get(piece) ?? this.model.unknownId;
     const parts = this.model.kinds[id] === UNUSED ? this.parts.get(piece) : undefined;
     if (parts === undefined) {
@@ -201,8 +201,8 @@ class Merging {
       ids.push(id);
       return;
     }
-    this.resegment(start, parts[0], ends, ids);
-    this.resegment(start + parts[0].length, parts[1], ends, ids);
+    this.#resegment(start, parts[0], ends, ids);
+    this.#resegment(start + parts[0].length, parts[1], ends, ids);
   }
 }
 

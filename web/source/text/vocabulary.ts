@@ -78,10 +78,10 @@ export class Vocabulary {
     const text = this.stored.nfkc ? this.normalize(line) : line;
     const { table, verbatim } = this;
     if (table === undefined) return this.processor.encode(text).map((piece) => piece.id);
-    if (verbatim === undefined) return this.lookUp(this.divide(text));
+    if (verbatim === undefined) return this.#lookUp(this.#divide(text));
     return text.split(verbatim).flatMap((part, index) => {
-      if (index % 2) return this.lookUp([part]);
-      return part === "" ? [] : this.lookUp(this.divide(part));
+      if (index % 2) return this.#lookUp([part]);
+      return part === "" ? [] : this.#lookUp(this.#divide(part));
     });
   }
 
@@ -96,11 +96,11 @@ export class Vocabulary {
     return trimEnd(trimStart(text.replaceAll(SPACE, " ")));
   }
 
-  private lookUp(pieces: readonly string[]): number[] {
+  #lookUp(pieces: readonly string[]): number[] {
     return pieces.map((piece) => this.table?.get(piece) ?? this.ids.unk);
   }
 
-  private divide(text: string): string[] {
+  #divide(text: string): string[] {
     const code = this.stored.languageCodes ? LANGUAGE_CODE.exec(text)?.[0] : undefined;
     const pieces = this.processor.encode(text.slice(code?.length ?? 0)).map((piece) => piece.text);
     return code === undefined ? pieces : [code, ...pieces];

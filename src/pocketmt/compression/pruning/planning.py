@@ -41,7 +41,7 @@ def plan_pruning(stage: Stage, architecture: Architecture, place: str) -> tuple[
         names = matrix_names(architecture)
         if not isinstance(settings, Magnitude) and not prunable_sublayers(architecture):
             raise ConfigurationError(
-                f"{where}: {_method(settings)} removes heads and nodes of Transformers, and this network is none: "
+                f"{where}: {_method(settings)} removes heads and nodes of Transformers, and this network is not one: "
                 "choose another recipe, or method 'magnitude'"
             )
         found = select(names, settings.matrices, matching, kinds_of(architecture), f"{where}.matrices")
