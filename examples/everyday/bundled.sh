@@ -182,7 +182,7 @@ phrase_book de-en $thirteenth
 continued $twelfth/en-de.pocketmt en-de $thirteenth $thirteenth continued-with-phrase-book 4000 phrase-book
 continued $twelfth/de-en.pocketmt de-en $thirteenth $thirteenth continued-with-phrase-book 4000 phrase-book
 
-# Fourteenth round: more of that text.
+# Fourteenth round: more of that text, as it was at commit 623b6bb0.
 ln -sf $PWD/$twelfth/*.{en,de} $fourteenth
 phrase_book en-de $fourteenth
 phrase_book de-en $fourteenth
