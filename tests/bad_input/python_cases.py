@@ -100,7 +100,7 @@ METHODS = [
     *calls(
         "translate_ids",
         ("[[99999]]", EngineError, ("99999",)),
-        ("[[-1]]", TypeError, ()),
+        ("[[-1]]", EngineError, ("-1",)),
         ('[["a"]]', TypeError, ()),
         ("7", TypeError, ()),
     ),
