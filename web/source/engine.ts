@@ -91,12 +91,12 @@ export class Engine {
    * @returns the ids of each translation.
    */
   translate(requests: readonly Request[], options: EngineOptions, between: Between): Promise<number[][]> {
-    const result = this.last.then(() => this.translateNow(requests, options, between));
+    const result = this.last.then(() => this.#translateNow(requests, options, between));
     this.last = result.catch(() => {});
     return result;
   }
 
-  private async translateNow(requests: readonly Request[], options: EngineOptions, between: Between): Promise<number[][]> {
+  async #translateNow(requests: readonly Request[], options: EngineOptions, between: Between): Promise<number[][]> {
     if (requests.length === 0) return [];
     const words = requests.flatMap(({ source, prefix }) => [prefix.length, ...prefix, source.length, ...source]);
     const bytes = new Uint8Array(Uint32Array.from(words).buffer);
@@ -111,13 +111,13 @@ export class Engine {
         this.instance.call((exports) => exports.translate_batch());
         await between(++done, batches);
       }
-      return this.readResult(requests.length);
+      return this.#readResult(requests.length);
     } finally {
       if (!this.isBroken) this.instance.call((exports) => exports.finish());
     }
   }
 
-  private readResult(count: number): number[][] {
+  #readResult(count: number): number[][] {
     let place = unsigned(this.instance.call((exports) => exports.result())) / 4;
     const words = new Uint32Array(this.instance.memory);
     return Array.from({ length: count }, () => {

@@ -74,7 +74,7 @@ export class Translator {
       const first = await Thread.start(file, onProgress, signal);
       translator.threads.push(first);
       // They have the file of the first, not another one that has been put in its place.
-      for (let count = 1; count < workers; count++) void translator.join({ ...file, digest: first.info.digest });
+      for (let count = 1; count < workers; count++) void translator.#join({ ...file, digest: first.info.digest });
       return translator;
     } catch (error) {
       translator.close();
@@ -84,7 +84,7 @@ export class Translator {
 
   /** What the model says of itself, and how it runs; with the memory of all workers. Throws EngineError if none runs. */
   get info(): ModelInfo {
-    const infos = this.running().map(({ info }) => info);
+    const infos = this.#running().map(({ info }) => info);
     return { ...(infos[0] as ModelInfo), memoryBytes: infos.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0) };
   }
 
@@ -103,7 +103,7 @@ export class Translator {
     const { signal, onTime, ...search } = options;
     const parts = typeof given === "string" ? given.split(LINE_BREAK) : [];
     const lines = typeof given === "string" ? parts.filter((_, index) => index % 2 === 0) : given;
-    const idlest = this.running().sort((left, right) => left.load - right.load);
+    const idlest = this.#running().sort((left, right) => left.load - right.load);
     const shares = divide(lines, idlest.length).map((share, index): Share => [idlest[index] as Thread, share]);
     const found = await translateAll(shares, search, signal);
     const translated = found.flatMap((share) => share.lines);
@@ -119,14 +119,14 @@ export class Translator {
     for (const thread of this.threads.splice(0)) thread.close();
   }
 
-  private running(): Thread[] {
+  #running(): Thread[] {
     if (this.closed) throw new EngineError("the translator is closed: load it again");
     const running = this.threads.filter(({ isRunning }) => isRunning);
     if (running.length === 0) throw new EngineError("an error stopped all workers: load the translator again");
     return running;
   }
 
-  private async join(file: File): Promise<void> {
+  async #join(file: File): Promise<void> {
     try {
       const thread = await Thread.start(file, undefined, this.joining.signal, false);
       if (this.closed) thread.close();

@@ -30,7 +30,7 @@ export class Instance<Exports extends ModuleExports> {
     private readonly tensor: (index: number) => Uint8Array,
   ) {
     try {
-      this.exports = new WebAssembly.Instance(module, this.imports()).exports as unknown as Exports;
+      this.exports = new WebAssembly.Instance(module, this.#imports()).exports as unknown as Exports;
     } catch (error) {
       throw new EngineError(`the engine cannot start: ${String(error)}`);
     }
@@ -77,7 +77,7 @@ export class Instance<Exports extends ModuleExports> {
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
-  private imports(): WebAssembly.Imports {
+  #imports(): WebAssembly.Imports {
     const unsupported = (): number => 52; // ENOSYS
     return {
       pocketmt: {

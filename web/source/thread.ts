@@ -56,10 +56,10 @@ export class Thread {
     const thread = new Thread(onProgress);
     try {
       thread.host = await startWorker(
-        (message) => thread.receive(message),
-        (error) => thread.stop(error),
+        (message) => thread.#receive(message),
+        (error) => thread.#stop(error),
       );
-      const loading = thread.ask((id) => ({ kind: "load", id, ...file }), signal);
+      const loading = thread.#ask((id) => ({ kind: "load", id, ...file }), signal);
       if (!isNeeded) thread.host.unref?.();
       await loading;
       return thread;
@@ -86,15 +86,15 @@ export class Thread {
 
   /** Translates each line. */
   async translate(lines: readonly string[], options: SearchOptions, signal: AbortSignal | undefined): Promise<Translated> {
-    return (await this.ask((id) => ({ kind: "translate", id, lines, options }), signal)) as Translated;
+    return (await this.#ask((id) => ({ kind: "translate", id, lines, options }), signal)) as Translated;
   }
 
   /** Ends the worker. Translations that are running fail. */
   close(): void {
-    this.stop(new CancelledError("the translator was closed"));
+    this.#stop(new CancelledError("the translator was closed"));
   }
 
-  private ask(make: (id: number) => ToWorker, signal: AbortSignal | undefined): Promise<FromWorker> {
+  #ask(make: (id: number) => ToWorker, signal: AbortSignal | undefined): Promise<FromWorker> {
     const { host } = this;
     if (host === undefined) return Promise.reject(new EngineError("the worker stopped: load the translator again"));
     const id = this.next++;
@@ -115,12 +115,12 @@ export class Thread {
     }).finally(() => signal?.removeEventListener("abort", cancel));
   }
 
-  private receive(message: FromWorker): void {
+  #receive(message: FromWorker): void {
     if (message.kind === "progress") {
       try {
         this.onProgress?.(message.progress);
       } catch (error) {
-        this.stop(error); // Nothing could catch it here.
+        this.#stop(error); // Nothing could catch it here.
       }
       return;
     }
@@ -135,7 +135,7 @@ export class Thread {
     waiting?.done(message);
   }
 
-  private stop(error: unknown): void {
+  #stop(error: unknown): void {
     this.host?.terminate();
     this.host = undefined;
     for (const { failed } of this.waiting.values()) failed(error);

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from examples.everyday.number_words import ENGLISH, GERMAN, english_number, german_number
@@ -11,7 +12,9 @@ from examples.everyday.phrase_book.tables import read_lines_of, read_table
 
 COPIES: Final = 70  # of each sentence
 AMOUNTS_ALONE: Final = 250  # of amounts without a sentence
-_MEASURES: Final = ("lengths", "weights", "body_weights", "volumes", "speeds", "degrees", "oven_degrees", "fever")
+_MEASURES: Final = (
+    "lengths", "weights", "body_weights", "volumes", "speeds", "degrees", "oven_degrees", "fever", "data_sizes",
+)  # fmt: skip
 
 
 def amount_pairs(draw: random.Random, *, into_german: bool) -> Iterator[Pair]:
@@ -21,9 +24,8 @@ def amount_pairs(draw: random.Random, *, into_german: bool) -> Iterator[Pair]:
         "percents": lambda: _percent(draw, into_german),
         "scores": lambda: _score(draw),
         "codes": lambda: _code(draw),
-        "data_sizes": lambda: measure("data_sizes", draw),
         "addresses": lambda: _address(draw),
-        **{name: lambda name=name: measure(name, draw) for name in _MEASURES},  # type: ignore[misc]
+        **{name: partial(measure, name, draw) for name in _MEASURES},
     }
     for table, amount in kinds.items():
         for english, german in read_table(table, 2):

@@ -56,8 +56,7 @@ def _acronym_pairs(draw: random.Random) -> Iterator[Pair]:
     for acronym in acronyms:
         for _ in range(ACRONYMS):
             english, german = draw.choice(sentences)
-            words = draw.sample([acronym, *draw.sample(acronyms, 3)], 4)
-            words.remove(acronym)
+            words = draw.sample(acronyms, 3)
             words.insert(draw.randrange(english.count("{}")), acronym)
             yield english.format(*words), german.format(*words)
 

@@ -45,20 +45,10 @@ def test_german_words_agree_with_the_noun(noun: Noun, sentence: str, expected: s
 
 def test_the_english_article_depends_on_the_sound() -> None:
     carrier = ("{a} {noun}", "{noun}")
-    names = (
-        "egg",
-        "hour",
-        "uniform",
-        "key",
-        "one-way ticket",
-        "umbrella",
-        "X-ray",
-        "USB stick",
-        "urine sample",
-        "herb",
-    )
-    found = [filled(carrier, Noun(name, "", "X", "m", ""))[0].split()[0] for name in names]
-    assert found == ["an", "an", "a", "a", "a", "an", "an", "a", "a", "an"]
+    expected = {"egg": "an", "hour": "an", "uniform": "a", "key": "a", "one-way ticket": "a", "umbrella": "an"}
+    expected |= {"X-ray": "an", "USB stick": "a", "urine sample": "a", "herb": "an"}
+    found = {name: filled(carrier, Noun(name, "", "X", "m", ""))[0].split()[0] for name in expected}
+    assert found == expected
 
 
 def test_a_label_keeps_its_capital() -> None:
@@ -198,6 +188,5 @@ def test_held_out_lines_are_left_out(tmp_path: Path) -> None:
     assert main([*map(str, arguments), "-o", *map(str, output)]) == 0
     lines = output[1].read_text(encoding="utf-8").splitlines()
     assert len(lines) > 100_000
-    assert {german, german.rstrip(".!?"), german.rstrip(".!?") + "!"}.isdisjoint(lines)
     assert german.rstrip(".!?").lower() not in {line.rstrip(".!?").lower() for line in lines}
     assert len(output[0].read_text(encoding="utf-8").splitlines()) == len(lines)
