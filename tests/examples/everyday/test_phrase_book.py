@@ -171,11 +171,11 @@ def test_sentences_as_they_are_typed() -> None:
 def test_the_source_alone_has_other_forms(language: str) -> None:
     given = ("I don't like the color.", "Die Farbe gefällt mir nicht.")
     pair = given if language == "en" else given[::-1]
-    pairs = list(written_pairs([pair] * 20, language))
+    pairs = list(written_pairs([pair] * 200, language))
     forms = {source for source, target in pairs if target == pair[1]}
     expected = "i dont like the color" if language == "en" else "die farbe gefaellt mir nicht."
     assert expected in forms
-    assert pairs == list(written_pairs([pair] * 20, language))
+    assert pairs == list(written_pairs([pair] * 200, language))
 
 
 def test_held_out_lines_are_left_out(tmp_path: Path) -> None:
