@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in fourteen rounds, from the root of the repository and in about
-# twenty-two hours of one core with bfloat16. A second call resumes.
+# Makes the two bundled models of everyday sentences in fifteen rounds, from the root of the repository and in about
+# twenty-four hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
 build=build/everyday
@@ -17,6 +17,7 @@ eleventh=$build/eleventh
 twelfth=$build/twelfth
 thirteenth=$build/thirteenth
 fourteenth=$build/fourteenth
+fifteenth=$build/fifteenth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -81,14 +82,14 @@ widened() {
 with_known_words() { pocketmt names "$1" --source "$3.${2%-*}" --target "$3.${2#*-}" -o "$1"; }
 # bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits, with known words.
 bundled() {
-    with_known_words "$1" "$2" $fourteenth/known
+    with_known_words "$1" "$2" $fifteenth/known
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$fourteenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
+    POCKETMT_TEXTS=$PWD/$fifteenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
         affine4-distilled --limit-updates 1500 --configuration "examples/everyday/pocket-$2-phrase-book.toml" \
         --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth $thirteenth $fourteenth
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth $thirteenth $fourteenth $fifteenth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -188,8 +189,15 @@ phrase_book en-de $fourteenth
 phrase_book de-en $fourteenth
 continued $thirteenth/en-de.pocketmt en-de $fourteenth $fourteenth continued-with-longer-phrase-book 6000 phrase-book
 continued $thirteenth/de-en.pocketmt de-en $fourteenth $fourteenth continued-with-longer-phrase-book 6000 phrase-book
+
+# Fifteenth round: more of that text, much of it with words that were rare in the training text.
+ln -sf $PWD/$twelfth/*.{en,de} $fifteenth
+phrase_book en-de $fifteenth
+phrase_book de-en $fifteenth
+continued $fourteenth/en-de.pocketmt en-de $fifteenth $fifteenth continued-with-longer-phrase-book 5000 phrase-book
+continued $fourteenth/de-en.pocketmt de-en $fifteenth $fifteenth continued-with-longer-phrase-book 5000 phrase-book
 for side in en de; do
-    cat "$tatoeba/train.$side" $fourteenth/{classes,phrase-book-en-de}."$side" > $fourteenth/known."$side"
+    cat "$tatoeba/train.$side" $fifteenth/{classes,phrase-book-en-de}."$side" > $fifteenth/known."$side"
 done
-bundled $fourteenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
-bundled $fourteenth/de-en.pocketmt de-en "Short everyday sentences, German to English"
+bundled $fifteenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
+bundled $fifteenth/de-en.pocketmt de-en "Short everyday sentences, German to English"

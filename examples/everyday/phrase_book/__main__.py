@@ -27,11 +27,12 @@ from pocketmt.training.repetitions import without_final_punctuation
 SEED: Final = 1
 PHRASES: Final = (
     "essentials", "interface", "travel", "home", "work", "verbs", "messages", "conversation", "stories", "software",
-    "services", "english_words", "german_words", "how_to", "everyday", "qualities", "longer",
+    "services", "english_words", "german_words", "how_to", "everyday", "qualities", "longer", "notices", "chat",
+    "facts", "phrasal_verbs", "german_idioms", "rare_english_words", "rare_german_words",
 )  # fmt: skip
 # From German alone: as it is spoken, and words of Austria and Switzerland.
 GERMAN_VARIANTS: Final = "german_variants"
-COPIES: Final = 5  # of each pair of the phrase book as it is
+COPIES: Final = 4  # of each pair of the phrase book as it is
 LABEL_COPIES: Final = 25  # of labels of one or two words, such as "Settings"
 BARE_COPIES: Final = 1  # without final punctuation, in lower case, and both
 _OTHER_ENDS: Final = {".": "!", "!": "."}

@@ -31,7 +31,7 @@ def typed_pairs(pairs: Iterable[Pair], draw: random.Random, language: str) -> It
             for _ in range(_SHARES[form.__name__] // 100 + (draw.random() * 100 < _SHARES[form.__name__] % 100)):
                 typed = form(source, draw)
                 if typed != source:
-                    yield typed, target
+                    yield typed, _with_end_of(typed, source, target)
 
 
 def without_apostrophes(line: str, draw: random.Random) -> str:
@@ -78,6 +78,11 @@ def with_a_slip(line: str, draw: random.Random) -> str:
     first, second = line[place], line[place + 1]
     slip = draw.choice((second + first, second + first, second, first + first + second))
     return line[:place] + slip + line[place + 2 :]
+
+
+def _with_end_of(typed: str, source: str, target: str) -> str:
+    """Return a target without its full stop if its source was typed without one."""
+    return target.removesuffix(".") if source.endswith(".") and not typed.endswith(".") else target
 
 
 @cache

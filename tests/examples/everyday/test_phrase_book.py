@@ -10,7 +10,14 @@ import pytest
 from examples.everyday.number_words import ENGLISH, GERMAN
 from examples.everyday.phrase_book.__main__ import GERMAN_VARIANTS, PHRASES, main, phrase_pairs, written_pairs
 from examples.everyday.phrase_book.amounts import amount_pairs
-from examples.everyday.phrase_book.as_typed import in_ascii, in_british, in_title_case, with_a_slip, without_apostrophes
+from examples.everyday.phrase_book.as_typed import (
+    in_ascii,
+    in_british,
+    in_title_case,
+    typed_pairs,
+    with_a_slip,
+    without_apostrophes,
+)
 from examples.everyday.phrase_book.clock_times import time_pairs
 from examples.everyday.phrase_book.dates import MONTHS, date_pairs
 from examples.everyday.phrase_book.lists import ACRONYMS, LISTS, list_pairs
@@ -167,14 +174,23 @@ def test_sentences_as_they_are_typed() -> None:
     assert with_a_slip("a cup", draw) == "a cup"
 
 
+def test_a_sentence_typed_without_a_full_stop_has_none_in_its_translation() -> None:
+    typed = set(typed_pairs([("I don't know.", "Keine Ahnung.")] * 50, random.Random(2), "en"))
+    assert ("I dont know.", "Keine Ahnung.") in typed
+    assert ("i dont know", "Keine Ahnung") in typed
+    assert all(source.endswith(".") == target.endswith(".") for source, target in typed)
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_source_alone_has_other_forms(language: str) -> None:
     given = ("I don't like the color.", "Die Farbe gefällt mir nicht.")
     pair = given if language == "en" else given[::-1]
     pairs = list(written_pairs([pair] * 200, language))
-    forms = {source for source, target in pairs if target == pair[1]}
-    expected = "i dont like the color" if language == "en" else "die farbe gefaellt mir nicht."
-    assert expected in forms
+    typed = {
+        "en": ("i dont like the color", "Die Farbe gefällt mir nicht"),
+        "de": ("die farbe gefaellt mir nicht.", "I don't like the color."),
+    }
+    assert typed[language] in pairs
     assert pairs == list(written_pairs([pair] * 200, language))
 
 
