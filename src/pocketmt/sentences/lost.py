@@ -78,17 +78,18 @@ def lost_parts(
 
     A number needs its value, in the format of the target language: 1,000.5 is kept by 1.000,5 in German. Decimals may
     be written as in the source, and a time in the afternoon counted to 24: 7:14 p.m. is kept by 19:14. Without
-    `formats`, or where a number is not in the format of its language, its digits are enough. Whole numbers up to 12 are
-    left out, because many languages write them as words. A part that occurs twice is needed twice.
+    `formats`, or where a number is not in the format of its language, its digits are enough. A part that occurs twice
+    is needed twice.
 
     Args:
         source: the text.
         translation: of the text.
         numbers: which are looked at. All numbers include what may be an amount of dollars or a placeholder, such as
-            "$1". Exact ones are rarely written as words: they have three digits or more without two zeros at the
-            end, or decimals, or are versions such as 2.13.0. Other numbers from 13 on, such as 16 and 10,000, count
-            only if the translation has a number that the source lacks, but no times of day. Amounts such as "5 €" are
-            exact, too, and need their sign, or the name of a currency in the translation.
+            "$1", but not whole numbers up to 12, because many languages write them as words. Exact ones are rarely
+            written as words: they have three digits or more without two zeros at the end, or decimals, or are versions
+            such as 2.13.0. Amounts such as "5 €" are exact, too, and need their sign, or the name of a currency in the
+            translation. With these, other numbers, such as 6 and 10,000, count only if the translation has a number
+            that the source lacks, but no times of day.
         formats: of the numbers of the source and the translation.
     """
     return [each.text for each in _lost(source, translation, numbers, formats)]
@@ -129,9 +130,9 @@ def _is_written(missing: _Needed, *, signs: bool) -> bool:
 
 def _is_lost(missing: _Needed, *, signs: bool, is_changed: bool) -> bool:
     """Whether a number that a translation lacks is surely lost; `is_changed`: the translation has another one."""
-    if missing.exactness == "exact":
-        return _is_written(missing, signs=signs)
-    return is_changed and missing.exactness == "round" and stands_apart(missing.match)
+    if missing.exactness == "exact" and _is_written(missing, signs=signs):
+        return True
+    return is_changed and missing.exactness != "none" and stands_apart(missing.match)
 
 
 def _needed_parts(text: str, written: NumberFormat | None, signs: bool, dollars: bool) -> list[_Needed]:

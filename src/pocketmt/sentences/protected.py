@@ -193,8 +193,8 @@ def is_often_spelled_out(part: str) -> bool:
 def exactness(match: re.Match[str], written: NumberFormat | None) -> Exactness:
     """Return whether a match is a number that is rarely written as words.
 
-    Round and small numbers, such as 5,000 and 16, may be written so, but not as 500 and 60. Numbers up to 12, times of
-    day, and what else could be none, are "none". `written` is the format of the text's numbers.
+    Round and small numbers, such as 5,000 and 6, may be written so, but not as 500 and 60. Times of day, and what else
+    could be none, are "none". `written` is the format of the text's numbers.
     """
     if match["amount"] is not None:
         return "exact"
@@ -203,7 +203,7 @@ def exactness(match: re.Match[str], written: NumberFormat | None) -> Exactness:
     number = Number(match[0]) if match[0].isdecimal() else read_number(match[0], written) if written else None
     if number is None:
         return "exact" if is_version(match[0]) else "round" if written and " " in match[0] else "none"
-    if is_often_spelled_out(match[0]) or is_time(match):
+    if is_time(match):
         return "none"
     return "exact" if number.is_exact else "round"
 

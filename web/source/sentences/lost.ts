@@ -52,7 +52,7 @@ class Found {
  * where a number is not in the format of its language, its digits are enough.
  *
  * @param numbers whether numbers are looked at: exact ones, amounts with a sign but that of dollars, and, if the translation has a
- * number that the source lacks, others from 13 on that are no times of day.
+ * number that the source lacks, others that are no times of day.
  */
 export function lostParts(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): Part[] {
   const needed = source === translation ? [] : allParts(source, formats?.source);
@@ -77,8 +77,7 @@ export function lostNumbers(source: string, translation: string, formats: Number
 
 /** Whether a number that a translation lacks is surely lost; `isChanged`: the translation has another one. */
 function isLost({ text, exactness, isApart }: Part, signs: boolean, isChanged: boolean): boolean {
-  if (exactness === "exact") return signs || !isOftenSpelledOut(text);
-  return isChanged && exactness === "round" && isApart;
+  return (exactness === "exact" && (signs || !isOftenSpelledOut(text))) || (isChanged && isApart);
 }
 
 function formsNeeded(part: Part, written: NumberFormat | undefined, signs: boolean, dollars: boolean): string[] {

@@ -99,8 +99,8 @@ export function protectedSpans(text: string): [number, number][] {
 }
 
 /**
- * Whether a number is rarely written as words. Round and small numbers, such as 5,000 and 16, may be written so, but not as 500
- * and 60. Numbers up to 12, times of day, and what else could be none, are "none".
+ * Whether a number is rarely written as words. Round and small numbers, such as 5,000 and 6, may be written so, but not as 500
+ * and 60. Times of day, and what else could be none, are "none".
  */
 export type Exactness = "exact" | "round" | "none";
 
@@ -190,7 +190,7 @@ function exactnessOf(part: Pick<Part, "text" | "kind" | "isTime">, written: Numb
   const isWhole = /^\p{Nd}+$/u.test(part.text);
   const number = isWhole ? { whole: part.text, decimals: "", inGroups: false } : written && readNumber(part.text, written);
   if (number === undefined) return isVersion(part.text) ? "exact" : written && part.text.includes(" ") ? "round" : "none";
-  if (isOftenSpelledOut(part.text) || part.isTime) return "none";
+  if (part.isTime) return "none";
   return isExact(number) ? "exact" : "round";
 }
 
