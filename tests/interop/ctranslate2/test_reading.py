@@ -28,9 +28,10 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.models.networks import make_network
 from pocketmt.packing.foreign import foreign_model_of
+from pocketmt.text.stored_vocabulary import StoredVocabularies
 from tests.engine.reference import reference_logits
 from tests.interop.bergamot.conftest import loaded
-from tests.interop.bergamot.students import LINES, random_student
+from tests.interop.bergamot.students import LINES, random_student, vocabulary
 from tests.interop.hugging_face.folders import write_marian, write_nllb
 from tests.resident_memory import SMAPS, resident_bytes
 
@@ -230,9 +231,13 @@ def test_damaged_rules_of_text_are_refused(
         read_model(tmp_path)
 
 
-def as_older(folder: Path, version: int) -> None:
-    """Write the file as an older version had it: without aliases, or with sizes instead of types."""
+def as_older(folder: Path, version: int, **values: int | str) -> None:
+    """Write a folder as an older version had it: without config.json and aliases, or with sizes instead of types."""
     read = read_model_bin(folder / "model.bin")
+    said = {
+        name: variable(np.array(value, np.int8) if isinstance(value, int) else np.frombuffer(value.encode(), np.int8))
+        for name, value in values.items()
+    }
 
     def text(value: str) -> bytes:
         return struct.pack("<H", len(value) + 1) + value.encode() + b"\0"
@@ -240,29 +245,74 @@ def as_older(folder: Path, version: int) -> None:
     def packed(name: str, each: Variable) -> bytes:
         head = text(name) + struct.pack(f"<B{len(each.shape)}I", len(each.shape), *each.shape)
         size = each.array().dtype.itemsize
-        return head + struct.pack("<BI", size, len(each.data) // size) + bytes(each.data)
+        types = ["float32", "int8", "int16", "int32", "float16"]
+        kind = (types.index(each.type), len(each.data)) if version >= 4 else (size, len(each.data) // size)
+        return head + struct.pack("<BI", *kind) + bytes(each.data)
 
-    names = [name for name in read.found if version < 3 or name not in read.aliases]
-    data = struct.pack("<I", version) + text("TransformerSpec") + struct.pack("<II", 5, len(names))
-    data += b"".join(packed(name, read.found[name]) for name in names)
+    found = said | {name: each for name, each in read.found.items() if version < 3 or name not in read.aliases}
+    data = struct.pack("<I", version) + text("TransformerSpec") + struct.pack("<II", 5, len(found))
+    data += b"".join(packed(name, each) for name, each in found.items())
     if version >= 3:
         data += struct.pack("<I", len(read.aliases))
         data += b"".join(text(alias) + text(name) for alias, name in read.aliases.items())
+    (folder / "model.bin").unlink()  # What was read from it stays mapped.
     (folder / "model.bin").write_bytes(data)
+    pieces = json.loads((folder / "shared_vocabulary.json").read_text())
+    (folder / "shared_vocabulary.txt").write_text("\n".join(pieces) + "\n")
+    for name in ("config.json", "pocketmt.json", "shared_vocabulary.json"):
+        (folder / name).unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_older_versions_hold_the_same(model: ForeignModel, tmp_path: Path, version: int) -> None:
     folder = converted(model, tmp_path, "int8")
     expected = read_model(folder)
-    as_older(folder, version)
-    (folder / "shared_vocabulary.json").rename(folder / "list.json")
-    pieces = json.loads((folder / "list.json").read_text())
-    (folder / "shared_vocabulary.txt").write_text("\n".join(pieces) + "\n")
+    as_older(folder, version, with_source_bos=0, with_source_eos=1, with_target_bos=1)
     read = read_model(folder)
     assert read.architecture == expected.architecture
     for name, tensor in expected.tensors.items():
         assert np.array_equal(read.tensors[name].read(), tensor.read())
+
+
+@pytest.mark.parametrize("version", [4, 5])
+@pytest.mark.parametrize("begins", [0, 1])
+def test_older_versions_say_special_pieces_in_variables(tmp_path: Path, version: int, begins: int) -> None:
+    flags = {"with_source_bos": 0, "with_source_eos": 1, "with_target_bos": begins}
+    named = {"unk": "<unk>", "bos": "<s>", "eos": "</s>"} if version < 5 else {"unk": "[U]", "bos": "[B]", "eos": "[E]"}
+    values = flags | ({"user_decoder_start_tokens": 0} if version >= 5 else {})
+    texts = {f"{role}_token": piece for role, piece in named.items()} if version >= 5 else {}
+    ids = {"eos_id": 0, "unk_id": 1, "bos_id": 2}
+    special: dict[str, Any] = {f"{role}_piece": piece for role, piece in named.items()}
+    plain = random_student(2, **SELF_ATTENTION, **ids, first_decoder_input="bos" if begins else "eos")
+    own = replace(plain.vocabularies.source, model=vocabulary(bos_id=2, **special))
+    model = replace(plain, vocabularies=StoredVocabularies(own))
+    write_model(model, tmp_path)
+    as_older(tmp_path, version, **values, **texts)
+    read = read_model(tmp_path)
+    first = read.architecture.first_decoder_input
+    assert (first, read.architecture.append_source_eos) == ("bos" if begins else "eos", True)
+    processor = loaded(own.model)
+    ours, pieces = processor.encode(LINES[0]), processor.encode_as_pieces(LINES[0])
+    (found,) = scores(tmp_path, [pieces], [pieces])
+    np.testing.assert_allclose(found, own_scores(read, ours, ours).numpy(), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"user_decoder_start_tokens": 1}, "user_decoder_start_tokens is 1"),
+        ({"with_source_bos": 1}, "add_source_bos is true"),
+        ({"eos_token": 1}, "variable eos_token is int8 .*, expected a text"),
+        ({"eos_token": "[E]"}, r"eos_token '\[E\]' is not in the vocabulary"),
+    ],
+)
+def test_variables_of_older_versions_are_checked(
+    model: ForeignModel, tmp_path: Path, values: dict[str, int | str], message: str
+) -> None:
+    write_model(model, tmp_path)
+    as_older(tmp_path, 5, **values)
+    with pytest.raises(InteropError, match=message):
+        read_model(tmp_path)
 
 
 @pytest.mark.parametrize(

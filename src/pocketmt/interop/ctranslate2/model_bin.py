@@ -70,8 +70,9 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """The content of a file: name and revision of the specification, variables by name, aliases too."""
+    """The content of a file: its version, name and revision of the specification, variables by name, aliases too."""
 
+    version: int
     specification: str
     revision: int
     found: Mapping[str, Variable]
@@ -116,9 +117,8 @@ class _Reader:
             aliases[alias] = name
         if self._position != len(self._content):
             raise InteropError(f"has {len(self._content) - self._position} bytes after its end: the file is damaged")
-        return Variables(
-            specification, revision, found | {each: found[name] for each, name in aliases.items()}, aliases
-        )
+        named = found | {each: found[name] for each, name in aliases.items()}
+        return Variables(version, specification, revision, named, aliases)
 
     def _variable(self, name: str, version: int) -> Variable:
         dimensions = self._number("<B")

@@ -37,6 +37,7 @@ from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
 _MOST_OFFSET: Final = 8
+_WITH_CONFIGURATION: Final = 6  # the first version of model.bin beside which config.json lies
 # Numbers that PocketMT has at one value only, by the last part of their names.
 _FIXED: Final = {
     "alibi": 0,
@@ -79,7 +80,7 @@ class _Folder:
                 f"those up to {REVISION}: convert the model with CTranslate2 4.8"
             )
         self._held = TakenVariables(folder / MODEL, self._read)
-        self._configuration = read_optional_json(folder / CONFIGURATION)
+        self._configuration = read_optional_json(folder / CONFIGURATION) | self._older_configuration()
         self._own = read_optional_json(folder / OWN)
 
     def model(self) -> ForeignModel:
@@ -106,8 +107,21 @@ class _Folder:
             notes=(*rules.notes, *notes),
         )
 
+    def _older_configuration(self) -> dict[str, Any]:
+        """Return what variables of files before version 6 say in place of config.json, as CTranslate2 reads them."""
+        if self._read.version >= _WITH_CONFIGURATION:
+            return {}
+        if self._held.number("user_decoder_start_tokens", 0):
+            raise self._held.error(
+                "user_decoder_start_tokens is 1: the caller gives the decoder's first piece, which PocketMT lacks"
+            )
+        tokens = {f"{role}_token": self._held.text(f"{role}_token", usual) for role, usual in _USUAL.items()}
+        flags = {f"add_source_{role}": bool(self._held.number(f"with_source_{role}", 0)) for role in ("bos", "eos")}
+        start = "bos_token" if self._held.number("with_target_bos", 1) else "eos_token"
+        return {**tokens, **flags, "decoder_start_token": tokens[start]}
+
     def _rules(self, source: tuple[str, ...], target: tuple[str, ...]) -> TextRules:
-        add_source_eos = self._flag("add_source_eos", "with_source_eos")
+        add_source_eos = self._flag("add_source_eos")
         if (self._folder / OWN).is_file():
             return own_rules(self._folder, self._own, source is target, add_source_eos)
         decoder = Decoder(self._start(), self._starts_from_zero(), self._configuration.get("eos_token", _USUAL["eos"]))
@@ -202,7 +216,7 @@ class _Folder:
                 raise InteropError(f"{self._folder}: decoder_start_token {start!r:.40} is not in the vocabulary")
             ids["pad_id"] = target.index(start)
         first = "zero" if zero else "eos" if start == names["eos"] else "bos" if start == names["bos"] else "pad"
-        if self._flag("add_source_bos", "with_source_bos"):
+        if self._flag("add_source_bos"):
             raise InteropError(f"{self._folder}: add_source_bos is true, which PocketMT does not have")
         fields: dict[str, Any] = {"pad_id": None, **ids, "ban_special_pieces": False, "first_decoder_input": first}
         fields |= {name: self._own[name] for name in _OWN_FIELDS if name in self._own}
@@ -223,10 +237,10 @@ class _Folder:
     def _starts_from_zero(self) -> bool:
         return bool(self._held.same("start_from_zero_embedding", 0, ("decoder",)))
 
-    def _flag(self, key: str, old: str) -> bool:
+    def _flag(self, key: str) -> bool:
         value = self._configuration.get(key)
         if value is None:
-            value = bool(self._held.number(old, 0))
+            return False
         if not isinstance(value, bool):
             raise InteropError(f"{self._folder / CONFIGURATION}: {key} is {value!r:.40}, expected true or false")
         return value

@@ -64,6 +64,19 @@ class TakenVariables:
         self.taken.add(name)
         return float(value.array().reshape(()))
 
+    def text(self, name: str, default: str) -> str:
+        """Return a text, which is stored as the bytes of its UTF-8, or the default if there is none."""
+        if name not in self.found:
+            return default
+        value = self.found[name]
+        if value.type != "int8" or len(value.shape) != 1:
+            raise self.error(f"variable {name} is {value.type} {list(value.shape)}, expected a text")
+        self.taken.add(name)
+        try:
+            return bytes(value.data).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self.error(f"variable {name} is not UTF-8") from error
+
     def same(self, name: str, default: float, stacks: tuple[str, ...] = ("encoder", "decoder")) -> int:
         """Return a whole number that both stacks have, or the model in older files; InteropError if it is none."""
         whole = self.number(name, default)
