@@ -136,3 +136,18 @@ def permuted(tensor: ForeignTensor, order: NDArray[np.int64], axis: int) -> Fore
 def with_zero_row(matrix: ForeignTensor) -> ForeignTensor:
     """Return a matrix with one more row (a vector with one more element), of zeros."""
     return stacked(matrix, of_array(np.zeros((1, *matrix.shape[1:]), np.float32)))
+
+
+def with_row_of_zeros(matrix: ForeignTensor, row: int) -> ForeignTensor:
+    """Return a matrix one of whose rows is zeros instead."""
+
+    def blocks() -> Iterator[Float32]:
+        start = 0
+        for block in matrix.blocks():
+            if start <= row < start + len(block):
+                block = block.copy()
+                block[row - start] = 0
+            yield block
+            start += len(block)
+
+    return ForeignTensor(matrix.shape, blocks)

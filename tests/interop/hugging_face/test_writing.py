@@ -35,6 +35,7 @@ OURS: dict[str, dict[str, Any]] = {
     "swish": {"activation": "swish", "output_bias": True},
     "tied layers": {"tied_decoder_layers": True, "attention_bias": False},
     "zeros first": {"first_decoder_input": "zero", "pad_id": None, "bos_id": None},
+    "zeros first, with padding": {"first_decoder_input": "zero"},
 }
 
 
@@ -64,7 +65,9 @@ def test_transformers_computes_what_our_network_does(tmp_path: Path, variant: st
     with torch.no_grad():
         expected = theirs.eval()(input_ids=torch.tensor([ids]), decoder_input_ids=their_target).logits
         found = network.logits(network(torch.tensor([ids]), our_target))
-    assert float((expected[..., : architecture.vocabulary_size] - found).abs().max()) < 1e-4
+    # The output for padding, which is never generated, is that of the zeros where they are the first input.
+    kept = [id for id in range(architecture.vocabulary_size) if first is not None or id != architecture.pad_id]
+    assert float((expected[..., kept] - found[..., kept]).abs().max()) < 1e-4
 
 
 @pytest.mark.parametrize(
@@ -84,6 +87,15 @@ def test_what_the_format_lacks_is_refused(tmp_path: Path, changes: dict[str, Any
             FORMATS["hugging-face"],
             tmp_path / "folder",
         )
+    assert not list(tmp_path.iterdir())
+
+
+def test_zeros_first_are_refused_if_padding_is_generated(tmp_path: Path) -> None:
+    vocabularies = StoredVocabularies(StoredVocabulary(train_vocabulary(SOURCE_LINES, 60).model))
+    fields = {"positions": "concatenated", "normalization_epsilon": 1e-5, "pad_id": 0, "eos_id": 2, "unk_id": 3}
+    architecture = marian_architecture(vocabularies, **fields, ban_special_pieces=False)
+    with pytest.raises(InteropError, match=r"the piece for padding, 0, .* but the model may generate this piece"):
+        write_folder(random_model(architecture, vocabularies), FORMATS["hugging-face"], tmp_path / "folder")
     assert not list(tmp_path.iterdir())
 
 

@@ -10,7 +10,15 @@ import numpy as np
 from pocketmt.errors import InteropError
 from pocketmt.interop.field_values import check_equal_layers, check_fields
 from pocketmt.interop.foreign_model import ForeignModel
-from pocketmt.interop.foreign_tensor import ForeignTensor, as_float32, of_array, permuted, rows_of, with_zero_row
+from pocketmt.interop.foreign_tensor import (
+    ForeignTensor,
+    as_float32,
+    of_array,
+    permuted,
+    rows_of,
+    with_row_of_zeros,
+    with_zero_row,
+)
 from pocketmt.interop.hugging_face.tokenizer_writing import write_tokenizer
 from pocketmt.interop.hugging_face.weights import (
     DECODER_EMBEDDING,
@@ -85,6 +93,12 @@ def _check_padding(architecture: TransformerArchitecture, pad: int) -> None:
             f"two vocabularies of {sizes[0]} and {sizes[1]} pieces without a piece for padding that has the same id in "
             "both, which Hugging Face's Marian needs"
         )
+    never = {*architecture.never_generated_ids, architecture.vocabulary_size}
+    if architecture.first_input_id is None and pad not in never:
+        raise InteropError(
+            f"first_decoder_input is 'zero', which Hugging Face's Marian has as the piece for padding, {pad}, with an "
+            "embedding of zeros, but the model may generate this piece: no other embedding would be left for it"
+        )
 
 
 def _tensors(model: ForeignModel, architecture: TransformerArchitecture, adds_pad: bool) -> dict[str, ForeignTensor]:
@@ -98,6 +112,8 @@ def _tensors(model: ForeignModel, architecture: TransformerArchitecture, adds_pa
     }
     for name, tensor in ((name, as_float32(tensor)) for name, tensor in model.tensors.items()):
         moved = tensor if order is None else _reordered(name, tensor, order)
+        if name == "embedding.weight" and architecture.first_input_id is None and architecture.pad_id is not None:
+            moved = with_row_of_zeros(moved, architecture.pad_id)  # the decoder's first input
         if name in ends:
             padded = with_zero_row(moved) if adds_pad else moved
             found[ends[name]] = _as_row(padded) if name == "output.bias" else padded
