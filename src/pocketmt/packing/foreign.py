@@ -76,10 +76,17 @@ def _codes(file: ModelFile, name: str) -> NDArray[np.int8]:
 
 
 def _activation_scales(file: ModelFile) -> dict[str, float] | None:
-    if not isinstance(file.activation_quantization, StoredStaticActivations):
+    """Return the scale of the inputs of each matrix that is multiplied; None if one has none."""
+    shapes, looked_up = file.architecture.parameter_shapes(), file.architecture.lookup_matrices
+    multiplied = [name for name, shape in shapes.items() if len(shape) == 2 and name not in looked_up]
+    scales = {name: activation_scale_name(name) for name in multiplied}
+    if not _has_static_activations(file) or any(scale not in file.tensors for scale in scales.values()):
         return None
-    scales = {name: activation_scale_name(name) for name in file.matrices}
-    return {name: float(read_tensor(file, scale)) for name, scale in scales.items() if scale in file.tensors}
+    return {name: float(read_tensor(file, scale)) for name, scale in scales.items()}
+
+
+def _has_static_activations(file: ModelFile) -> bool:
+    return isinstance(file.activation_quantization, StoredStaticActivations)
 
 
 def _blocks(parameters: DecodedParameters, name: str) -> Iterator[Float32]:
@@ -94,4 +101,6 @@ def _notes(file: ModelFile) -> tuple[str, ...]:
         notes.append("the quantization of activations within trained ranges is left out")
     if isinstance(file.activation_quantization, StoredLogarithmicActivations):
         notes.append("the logarithmic quantization of activations is left out")
+    if _has_static_activations(file) and _activation_scales(file) is None:
+        notes.append("the calibrated scales of activations are left out, because some matrices have none")
     return tuple(notes)

@@ -16,9 +16,10 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.bergamot.container import float_item, read_container, settings_item, write_container
 from pocketmt.interop.bergamot.reading import read_model
 from pocketmt.interop.bergamot.writing import write_model
+from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodesTensor
-from pocketmt.interop.formats import recognize
+from pocketmt.interop.formats import FORMATS, recognize
 from pocketmt.interop.importing import import_model
 from pocketmt.interop.marian.description import MarianNetwork
 from pocketmt.interop.marian.names import place
@@ -26,8 +27,12 @@ from pocketmt.interop.marian.settings import MODEL_YML
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
+from pocketmt.packing.contents import FLOAT32, ModelContents
 from pocketmt.packing.foreign import foreign_model_of
+from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
+from pocketmt.quantization import scheme_from_options
+from pocketmt.quantization.activations.static import CalibratedActivations
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 from tests.engine.reference import reference_logits
 from tests.interop.bergamot.conftest import loaded
@@ -56,6 +61,27 @@ def test_files_are_the_same_after_an_import(student: ForeignModel, tmp_path: Pat
     assert second == {each.name: each.read_bytes() for each in first.iterdir()}
     import_model(tmp_path / "second", tmp_path / "again.pocketmt")
     assert (tmp_path / "again.pocketmt").read_bytes() == (tmp_path / "model.pocketmt").read_bytes()
+
+
+def test_scales_of_some_matrices_are_left_out(student: ForeignModel, tmp_path: Path) -> None:
+    weights = {name: torch.from_numpy(tensor.read().copy()) for name, tensor in student.tensors.items()}
+    assert student.activation_scales is not None
+    scales = {name: torch.tensor([scale]) for name, scale in student.activation_scales.items()}
+    contents = ModelContents(
+        weights,
+        student.architecture,
+        student.vocabularies,
+        {"encoder.*": scheme_from_options("uniform"), "*": FLOAT32},
+        student.metadata,
+        activation_quantization=CalibratedActivations(scales),
+    )
+    path, folder = tmp_path / "model.pocketmt", tmp_path / "folder"
+    pack(path, contents)
+    with open_model(path) as file:
+        notes = write_folder(foreign_model_of(file), FORMATS["bergamot"], folder)
+    assert "the calibrated scales of activations are left out, because some matrices have none" in notes
+    assert "gemm-precision: int8shiftAll\n" in (folder / "config.yml").read_text()
+    assert read_model(folder).activation_scales is None
 
 
 def test_codes_of_the_model_file_are_those_of_the_items(folder: Path, read: ForeignModel, tmp_path: Path) -> None:
