@@ -60,6 +60,22 @@ def test_other_escapes_are_refused(tmp_path: Path, escape: str) -> None:
         read_table(path)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_long_pieces_have_two_lines(tmp_path: Path, end: str) -> None:
+    path, pieces = tmp_path / "vocab.yml", ("</s>", "ab:" * 400, "_" * 130, "?")
+    lines = ("</s>: 0", f'? "{pieces[1]}"', ": 1", f"? {pieces[2]}", ": 2", "?: 3", "")
+    path.write_bytes(end.join(lines).encode())
+    assert read_table(path) == pieces
+
+
+@pytest.mark.parametrize("rest", ["", '"b": 1\n', ": one\n"])
+def test_a_long_piece_without_its_id_is_refused(tmp_path: Path, rest: str) -> None:
+    path = tmp_path / "vocab.yml"
+    path.write_text(f'</s>: 0\n? "a"\n{rest}')
+    with pytest.raises(InteropError, match="line 2 is not `piece: id`"):
+        read_table(path)
+
+
 @pytest.mark.parametrize("content", ["</s>\n<unk>\n", '{"</s>": 0, "<unk>": 1}', "_lemma\n</s>\n"])
 def test_vocabularies_of_other_formats_are_named(tmp_path: Path, content: str) -> None:
     path = tmp_path / "vocab.txt"

@@ -22,6 +22,7 @@ _UNKNOWN: Final = "<unk>"
 # Bytes that a model with byte pieces could write, and Marian never does.
 _CONTROL: Final = tuple(f"<0x{code:02X}>" for code in range(32))
 _ENTRY: Final = re.compile(r"(\S.*?)\s*:\s+([0-9]{1,9})\s*")
+_LONG_KEY: Final = re.compile(r"\?\s+(\S.*)")  # whose id is on the next line, after a colon
 
 
 def read_vocabularies(files: MarianFiles) -> tuple[StoredVocabularies, VocabularyFacts]:
@@ -103,7 +104,7 @@ def _control_pieces(processor: "sentencepiece.SentencePieceProcessor") -> set[in
 
 
 def read_table(path: Path) -> tuple[str, ...]:
-    """Return the pieces of a table of lines `piece: id`, by id.
+    """Return the pieces of a table of lines `piece: id`, by id. Long pieces may be two lines, `? piece` and `: id`.
 
     Pieces may be in quotation marks. YAML's own rules are not used: they would make numbers and truth values of pieces.
     Raises InteropError naming the line that is anything else or has an unknown escape, or if ids are not 0, 1, 2 ...
@@ -120,11 +121,14 @@ def read_table(path: Path) -> tuple[str, ...]:
         raise InteropError(f"{path}: has more than {MAXIMUM_TABLE} bytes")
     pieces: dict[int, str] = {}
     # Not splitlines: pieces may be separators of lines that Unicode has.
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.removesuffix("\r")
+    lines = enumerate((line.removesuffix("\r") for line in text.split("\n")), 1)
+    for number, line in lines:
         if not line:
             continue
         entry = _ENTRY.fullmatch(line)
+        if entry is None and (key := _LONG_KEY.fullmatch(line)) is not None:
+            value = next(lines, (number, ""))[1]
+            entry = _ENTRY.fullmatch(key[1] + value) if value.startswith(":") else None
         if entry is None:
             raise InteropError(
                 f"{path}: line {number} is not `piece: id`, as in vocabularies in .yml; others are read as .spm only"
