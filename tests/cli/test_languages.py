@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from pocketmt.engine import Translator
+from pocketmt.model_file import open_model
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
+from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.cli.conftest import Run
 from tests.engine.reference import architecture, random_network
@@ -16,17 +20,21 @@ from tests.foreign_vocabularies import pieces_of, sentencepiece_model
 from tests.parallel_text import parallel_text
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "model.pocketmt"
+def write(path: Path, target: str) -> Path:
+    """Write a model into two languages, with a default of the target language."""
     spm = sentencepiece_model(parallel_text()[0])
     table = ("<pad>", "<s>", "</s>", "<unk>", *pieces_of(spm), ">>deu<<", ">>fra<<")
     network = random_network(architecture(vocabulary_size=len(table)))
     pieces = LanguagePieces({"deu": ">>deu<<", "fra": ">>fra<<"}, "source")
     stored = StoredVocabularies(StoredVocabulary(spm, table, "none", language_codes=True))
-    metadata = ModelMetadata(source_language="en", target_language="mul", language_pieces=pieces)
+    metadata = ModelMetadata(source_language="en", target_language=target, language_pieces=pieces)
     pack(path, ModelContents(network.state_dict(), network.architecture, stored, "float32", metadata))
     return path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("model") / "model.pocketmt", "mul")
 
 
 TEXT = "\n".join(parallel_text()[0][:5])
@@ -117,3 +125,27 @@ def test_commands_without_the_options_say_how_to_choose_languages(
     message = answer.stderr.decode()
     assert "give the target language, one of deu, fra" in message
     assert "`pocketmt import MODEL --source-language CODE --target-language CODE --output FILE`" in message
+
+
+@pytest.mark.parametrize("default", ["fra", "mul"])
+def test_recall_is_that_of_translations_into_the_language(pocketmt: Run, tmp_path: Path, default: str) -> None:
+    path, lines = write(tmp_path / "model.pocketmt", default), TEXT.splitlines()
+    with open_model(path) as file:
+        sides, french = listed_sides(file.architecture), file.vocabularies().source.id(">>fra<<")
+    assert french is not None
+    translator = Translator(path)
+    outputs = translator.translate_ids([[french, *translator.encode(line)] for line in lines], target_language="fra")
+    listed = {id for output in outputs for id in output}
+    assert 4 < len(listed) < 40
+    add_shortlist(path, Shortlist(sorted(listed), [[]] * sides.source_size, sides), path)
+    source, reference = tmp_path / "source", tmp_path / "reference"
+    reference.write_text(TEXT)
+    options = ["--recall-source", source, "--recall-target", reference, "--json"]
+    for given in ([f">>fra<< {line}" for line in lines], lines):
+        source.write_text("\n".join(given))
+        result = pocketmt("shortlist", path, *options)
+        if default == "fra" or given is not lines:
+            assert json.loads(result.stdout)["recall"]["output"] == 1
+        else:
+            assert result.returncode == 1
+            assert b"one of deu, fra, or begin the line with a code as >>deu<<" in result.stderr

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pocketmt.engine import Translator
+from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.shortlist_encoding import Shortlist
@@ -27,22 +28,24 @@ def measure_recall(model: Path, shortlist: Shortlist, source: Path, reference: P
 
     Lines are not divided into sentences: there should be one in each.
 
-    Raises DataError if the files cannot be read, are not parallel or have no lines, and ModelFileError for an invalid
-    model file.
+    Raises DataError if the files cannot be read, are not parallel or have no lines, LanguageNeededError if a line does
+    not name its language and the model has no default, and ModelFileError for an invalid model file.
     """
     with open_model(model) as file:
         vocabularies = file.vocabularies()
         languages = file.source_language, file.target_language
-    texts = read_pairs(source, reference, languages)
-    pairs = [(vocabularies.source.encode(line), vocabularies.target.encode(target)) for line, target in texts]
-    if not pairs:
+        known = ModelLanguages(languages, file.language_pieces, vocabularies)
+    texts = list(read_pairs(source, reference, languages))
+    if not texts:
         raise DataError(f"{source} and {reference} have no lines: there is nothing to measure")
-    sources = [ids for ids, _ in pairs]
+    chosen = known.choose(None, None)
+    named = [known.named_by(line) for line, _ in texts]
+    sources = [[*chosen.prefix(language), *vocabularies.source.encode(rest)] for language, rest in named]
     outputs = Translator(model).translate_ids(sources, beam_size=beam_size, shortlist=False)
     lists = [frozenset(shortlist.pieces(ids)) for ids in sources]
     return Recall(
-        lines=len(pairs),
-        reference=_share_within(lists, [ids for _, ids in pairs]),
+        lines=len(texts),
+        reference=_share_within(lists, [vocabularies.target.encode(target) for _, target in texts]),
         output=_share_within(lists, outputs),
         mean_pieces=sum(map(len, lists)) / len(lists),
         vocabulary_size=len(vocabularies.target),
