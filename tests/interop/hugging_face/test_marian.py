@@ -10,6 +10,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
+from pocketmt.engine import Translator
 from pocketmt.errors import InteropError
 from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.importing import import_model
@@ -58,6 +59,19 @@ def test_ids_and_logits_are_those_of_transformers(tmp_path: Path, variant: str) 
     path = tmp_path / "model.pocketmt"
     import_model(tmp_path / "folder", path)
     assert compare(tmp_path / "folder", path, model, LINES) < 1e-4
+
+
+@pytest.mark.parametrize("group", ["mul", "gmw", "ROMANCE", "eng+fra"])
+def test_a_group_of_languages_is_no_language(tmp_path: Path, group: str) -> None:
+    write_marian(tmp_path / "folder")
+    path = tmp_path / "folder" / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"source_lang": group}))
+    import_model(tmp_path / "folder", tmp_path / "model.pocketmt")
+    translator = Translator(tmp_path / "model.pocketmt")
+    assert translator.source_language == ""
+    options: dict[str, Any] = {"check": False, "split": False}
+    expected = translator.translate(LINES[:2], **options)
+    assert translator.translate(LINES[:2], source_language="fr", **options) == expected
 
 
 def test_the_description_is_that_of_the_configuration(tmp_path: Path) -> None:

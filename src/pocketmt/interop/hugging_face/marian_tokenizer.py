@@ -13,7 +13,7 @@ from pocketmt.interop.hugging_face.tokenizer_files import (
     special_piece,
     table_of,
 )
-from pocketmt.interop.opus_codes import opus_languages
+from pocketmt.interop.opus_codes import opus_language, opus_languages
 from pocketmt.interop.sentencepiece_file import read_sentencepiece
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
@@ -64,13 +64,13 @@ def read_marian_tokenizer(folder: Path, source_size: int, target_size: int) -> M
             ("target.spm", target_ids, target_size, [token for token in rows if token in added.special]),
         )
     ]
-    source, target = (configuration.get(key) for key in ("source_lang", "target_lang"))
+    source, target = (opus_language(configuration.get(key)) for key in ("source_lang", "target_lang"))
     return MarianTokenizer(
         StoredVocabularies(*sides) if sides[0] != sides[1] else StoredVocabularies(sides[0]),
         _special_ids(folder / "vocab.json", source_ids, special),
         _special_ids(folder / ("target_vocab.json" if separate else "vocab.json"), target_ids, special),
-        source if isinstance(source, str) else "",
-        target if isinstance(target, str) else "",
+        source,
+        target,
         opus_languages(source_ids),
     )
 
