@@ -17,6 +17,7 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.formats import FORMATS, read_foreign
+from pocketmt.interop.marian.npz_file import read_npz
 from pocketmt.model_file import TransformerArchitecture
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.interop.models import marian_architecture, marian_vocabularies, random_model, same
@@ -306,6 +307,28 @@ def test_members_that_overlap_are_refused(tmp_path: Path) -> None:
         archive.writestr("last", b"")
     with pytest.raises(InteropError, match="its members overlap"):
         read_foreign(path.parent)
+
+
+def test_the_list_of_members_is_read_no_more_often_for_more_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+    original = zipfile.ZipFile.__init__
+
+    def counted(self: zipfile.ZipFile, *arguments: Any, **options: Any) -> None:
+        opened[-1] += 1
+        original(self, *arguments, **options)
+
+    for tensors in (2, 20):
+        path = tmp_path / f"{tensors}.npz"
+        named: dict[str, Any] = {f"t{index}": np.ones((1, 4), np.float32) for index in range(tensors)}
+        named["special:model.yml"] = np.frombuffer(b"a: 1\0", np.int8)
+        np.savez(path, **named)
+        opened.append(0)
+        with monkeypatch.context() as patched:
+            patched.setattr(zipfile.ZipFile, "__init__", counted)
+            assert len(read_npz(path)[0]) == tensors
+    assert opened[0] == opened[1] > 0
 
 
 def test_another_vocabulary_is_refused(tmp_path: Path) -> None:

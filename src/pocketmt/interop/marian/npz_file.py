@@ -43,7 +43,11 @@ def read_npz(path: Path) -> tuple[dict[str, ForeignTensor], bytes]:
     if CONFIGURATION not in names:
         raise InteropError(f"{path}: has no {CONFIGURATION}: not a model of Marian")
     content = _bytes(path, names.pop(CONFIGURATION))
-    return {name: _tensor(path, name, member) for name, member in names.items()}, content
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            return {name: _tensor(path, archive, name, member) for name, member in names.items()}, content
+    except OSError as error:
+        raise InteropError(unreadable(path, error)) from error
 
 
 def _bytes(path: Path, member: Member) -> bytes:
@@ -55,15 +59,13 @@ def _bytes(path: Path, member: Member) -> bytes:
     return content[start:]
 
 
-def _tensor(path: Path, name: str, member: Member) -> ForeignTensor:
+def _tensor(path: Path, archive: zipfile.ZipFile, name: str, member: Member) -> ForeignTensor:
     try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive, archive.open(member.name) as stream:
+        with archive.open(member.name) as stream:
             # The header alone; the stream would go on to read the whole member, and its checksum.
             head = io.BytesIO(stream.read(MAXIMUM_HEADER))
     except (*DAMAGED, KeyError) as error:
         raise InteropError(f"{path}: {name!r:.120} is damaged ({str(error)[:120]})") from error
-    except OSError as error:
-        raise InteropError(unreadable(path, error)) from error
     shape, by_columns, dtype, start = _header(path, name, head)
     if dtype != np.dtype("<f4"):
         raise InteropError(f"{path}: tensor {name!r:.120} has type {dtype}, expected float32")
