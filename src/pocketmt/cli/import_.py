@@ -77,8 +77,9 @@ def import_(
     represent is refused; the message names the feature. Requires pip install 'pocketmt[interop]'.
 
     With --text, the embeddings lose the rows of pieces that do not occur in the text. Give text in every language that
-    is kept, of the source and of the target. Other words are split into smaller pieces, which makes translations longer
-    and worse. --held-out counts how often that happens in other text, and with --references measures the loss in BLEU.
+    is kept, of the source and of the target. Other words are split into smaller pieces, and other characters may become
+    unknown, which makes translations longer and worse. --held-out counts how often that happens in other text, and with
+    --references measures the loss in BLEU.
 
     \b
     Examples:
