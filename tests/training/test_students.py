@@ -10,6 +10,7 @@ import torch
 
 from pocketmt.cli.main import run as run_command
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
@@ -157,6 +158,35 @@ def test_the_loss_is_that_of_the_objective(biased: bool) -> None:
     assert distilled(batch).item() == pytest.approx(divergence.item())
     mixed = replace(distilled, cross_entropy_weight=0.25)(batch)
     assert mixed.item() == pytest.approx(0.25 * cross_entropy.item() + 0.75 * divergence.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize(("first", "of_teacher"), [("zero", "bos"), ("bos", "zero"), ("bos", "eos")])
+def test_the_teacher_reads_its_own_first_decoder_input(first: str, of_teacher: str) -> None:
+    student, teacher = small(first_decoder_input=first), small(model_dimension=24, first_decoder_input=of_teacher)
+    pairs = [([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13])]
+    batch, read = (make_batch(pairs, network.architecture, "cpu") for network in (student, teacher))
+    decoded, expected = (
+        drop_padding(network(each.source, each.target_inputs), each.targets)[0]
+        for network, each in ((student, batch), (teacher, read))
+    )
+    divergence = output_divergence(decoded, student.embedding.weight, expected, teacher.embedding.weight)
+    given = batch.target_inputs.clone()
+    objective = TranslationObjective(model=student, network=student, smoothing=0.1, teacher=teacher)
+    assert objective(batch).item() == pytest.approx(divergence.item())
+    assert torch.equal(batch.target_inputs, given)
+
+
+def test_a_teacher_that_reads_no_end_of_sources_is_refused(folder: Path) -> None:
+    def without_end(dimension: int, pieces: int) -> Architecture:
+        return replace(small().architecture, model_dimension=dimension, vocabulary_size=pieces, append_source_eos=False)
+
+    teacher = write_tiny_run(folder / "other", network=without_end)
+    configuration = configured(
+        folder, data=f'vocabulary = "{teacher}"', training=WORD_LEVEL.replace("run", str(teacher))
+    )
+    with pytest.raises(DataError, match="reads sources without the piece for their end"):
+        train(configuration, folder / "student", AnyModel)
+    assert not (folder / "student").exists()
 
 
 def test_distillation_reduces_the_divergence_from_the_teacher(folder: Path) -> None:

@@ -127,7 +127,7 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
     by = student.training.teacher
     if by is not None and not any(Path(by).resolve() == (folder / made).resolve() for made in trained):
         model = AnyModel(by)
-        check_teacher(by, model.vocabularies)
+        check_teacher(by, model.vocabularies, model.common.architecture)
         languages[by] = model.languages["source"], model.languages["target"]
     for name, own in languages.items():
         check_same_languages("the student", student.data.languages, f"the teacher {name}", own)

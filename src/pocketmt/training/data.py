@@ -117,12 +117,14 @@ def _encode(data: Data, vocabularies: Vocabularies) -> Corpus:
     )
 
 
-def check_teacher(name: str, vocabularies: Vocabularies) -> None:
-    """Raise DataError if no network can be trained with a teacher's vocabulary, and so by its probabilities."""
+def check_teacher(name: str, vocabularies: Vocabularies, architecture: Architecture) -> None:
+    """Raise DataError if no network can be trained by a teacher's probabilities, for its vocabulary or its sources."""
+    instead = "choose the objective 'references', and train on the teacher's translations (`pocketmt distill`)"
     if not trainable(vocabularies):
+        raise DataError(f"the vocabulary of the teacher {name} cannot be used to train a network: {instead}")
+    if not architecture.append_source_eos:
         raise DataError(
-            f"the vocabulary of the teacher {name} cannot be used to train a network: choose the objective "
-            "'references', and train on the teacher's translations (`pocketmt distill`)"
+            f"the teacher {name} reads sources without the piece for their end, unlike a student: {instead}"
         )
 
 

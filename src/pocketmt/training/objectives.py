@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 
-from pocketmt.models.inputs import PADDING
+from pocketmt.models.inputs import PADDING, first_decoder_input
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.training.data import Batch
 
@@ -188,7 +188,8 @@ class TranslationObjective:
         model: maps source [B, S] and target inputs [B, T] to decoder output [B, T, d].
         network: the same, as it is without what trains it; it has the output projection.
         smoothing: label smoothing of the cross-entropy.
-        teacher: the teacher's network in evaluation mode; None: the loss is the cross-entropy.
+        teacher: the teacher's network in evaluation mode, which may have another first decoder input; None: the loss is
+            the cross-entropy.
         cross_entropy_weight: weight of the cross-entropy if there is a teacher, in [0, 1); the divergence has the rest.
         autocast: returns the context of the forward pass, which sets its precision.
     """
@@ -207,7 +208,9 @@ class TranslationObjective:
             if self.teacher is None:
                 return self._cross_entropy(decoded, targets)
             with torch.no_grad():
-                teacher_decoded, _ = drop_padding(self.teacher(batch.source, batch.target_inputs), batch.targets)
+                teacher_inputs = batch.target_inputs.clone()
+                teacher_inputs[:, 0] = first_decoder_input(self.teacher.architecture)
+                teacher_decoded, _ = drop_padding(self.teacher(batch.source, teacher_inputs), batch.targets)
             divergence = output_divergence(
                 decoded,
                 self.network.output_weight,

@@ -12,6 +12,7 @@ import msgspec
 import torch
 
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.model_file.ensemble import Common
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
@@ -73,6 +74,7 @@ class TeacherModel(Protocol):
 
     vocabularies: Vocabularies
     languages: dict[str, str]
+    common: Common
 
     @property
     def digest(self) -> str:
@@ -194,7 +196,7 @@ def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None
         return None
     assert open_teacher is not None
     teacher = open_teacher(name)
-    check_teacher(name, teacher.vocabularies)
+    check_teacher(name, teacher.vocabularies, teacher.common.architecture)
     if vocabulary is None or read_vocabulary(Path(vocabulary)).stored != teacher.vocabularies.source.stored:
         raise DataError(
             f"the vocabulary of the teacher {name} is not that of this run: "
