@@ -18,7 +18,7 @@ from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization.row_groups import decoded_weights
 from pocketmt.recipes.matrices import kinds_of, matrix_names
-from pocketmt.training.data import corpus_for
+from pocketmt.training.data import PairEncoder, corpus_for
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.activations.test_matrix_inputs import loss_of
 from tests.compression.tiny_run import compress, lstm, recipe, write_tiny_run
@@ -90,7 +90,7 @@ def test_the_file_computes_what_was_scored(
     with open_model(path) as file:
         training: Any = file.manifest["training"]
     assert model.configuration is not None
-    corpus = corpus_for(model.configuration.data, model.vocabularies)
+    corpus = corpus_for(model.configuration.data, PairEncoder(model.vocabularies))
     assert loss_of(load_reference(path), corpus) == pytest.approx(training["compression"]["loss"], abs=1e-3)
 
 

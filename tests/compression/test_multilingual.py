@@ -1,17 +1,22 @@
-"""Models of several languages are compressed from plain text in the languages that their files name."""
+"""Models of several languages are compressed on text in the languages of a configuration, or of their files."""
 
 from pathlib import Path
 
 import pytest
 
-from pocketmt.compression.run import CompressionTask, compress_run
-from pocketmt.compression.texts import translated_text
+from pocketmt.compression.choosing.sensitivity import validation_text
+from pocketmt.compression.planning import make_plan
+from pocketmt.compression.run import CompressionTask, compress_run, configured
+from pocketmt.compression.texts import parallel_text, teacher_of, translated_text, with_translations
 from pocketmt.engine import Translator
 from pocketmt.errors import EngineError
 from pocketmt.model_file import open_model
 from pocketmt.packing.decoded import read_model
 from pocketmt.progress import no_progress
 from pocketmt.recipes.catalogue import find_recipe
+from pocketmt.training.configuration import Configuration, Data
+from pocketmt.training.trained_model import TrainedModel
+from tests.compression.tiny_run import one_stage
 from tests.engine.text.test_languages import LINES, OF_SOURCE, OF_TRANSLATION, id_of, translator
 
 
@@ -20,6 +25,49 @@ def text(tmp_path: Path) -> Path:
     path = tmp_path / "plain.txt"
     path.write_text("\n".join(LINES) + "\n", encoding="utf-8")
     return path
+
+
+def with_parallel_text(folder: Path, source: str, target: str, first: str = "") -> TrainedModel:
+    """The model of a folder with a configuration, whose text has an empty pair and a first line."""
+    paths = [folder / "text.en", folder / "text.cs"]
+    for path, lines in zip(paths, (LINES, LINES[::-1]), strict=True):
+        path.write_text("".join(f"{line}\n" for line in ["", first, *lines]), encoding="utf-8")
+    english, czech = map(str, paths)
+    data = Data(source, target, english, english, czech, czech, maximum_ratio=1e6)
+    return configured(read_model(str(folder / "model.pocketmt")), Configuration(data=data))
+
+
+def test_parallel_text_has_the_pieces_of_the_languages_of_the_configuration(tmp_path: Path) -> None:
+    loaded = translator(tmp_path, OF_TRANSLATION, "cs", "cs")
+    model = with_parallel_text(tmp_path, "en", "en")
+    plan = make_plan(
+        one_stage("logarithmic", 4, method="straight_through", objective="sequence_distillation"), model.architecture
+    )
+    teacher = teacher_of(model, tmp_path / "work", no_progress)
+    texts = with_translations(parallel_text(model, plan, None), plan, None, teacher)
+    assert texts.corpus is not None and texts.translations is not None
+    for pairs in (texts.corpus.training, texts.corpus.validation, texts.translations.training):
+        assert {source[0] for source, _ in pairs} == {target[0] for _, target in pairs} == {id_of("__en__")}
+    assert texts.corpus.validation_sources[:2] == [[], []] and len(texts.corpus.validation) == len(LINES)
+    scored = validation_text(model)
+    assert (scored.validation, [*scored.training]) == (texts.corpus.validation, [*texts.corpus.training])
+    sources = [source for source, _ in texts.translations.training]
+    expected = loaded.translate_ids(sources, source_language="en", target_language="en")
+    decode = loaded.target_tokenizer.decode
+    assert [decode(target[1:]) for _, target in texts.translations.training] == [decode(ids) for ids in expected]
+
+
+def test_a_line_of_parallel_text_may_name_its_language(tmp_path: Path) -> None:
+    translator(tmp_path, OF_SOURCE, "en")
+    corpus = validation_text(with_parallel_text(tmp_path, "en", "fr", f">>deu<< {LINES[0]}"))
+    assert [source[0] for source in corpus.validation_sources[1:3]] == [id_of(">>deu<<"), id_of(">>fra<<")]
+    assert corpus.validation_sources[1][1:] == corpus.validation_sources[2][1:]
+
+
+def test_a_configuration_of_other_languages_than_those_of_the_model_is_refused(tmp_path: Path) -> None:
+    translator(tmp_path, OF_TRANSLATION, "en", "cs")
+    with pytest.raises(EngineError, match="the target language is 'de'"):
+        validation_text(with_parallel_text(tmp_path, "en", "de"))
 
 
 def test_sources_and_translations_begin_with_the_pieces_of_their_languages(tmp_path: Path, text: Path) -> None:

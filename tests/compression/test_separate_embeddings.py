@@ -23,7 +23,7 @@ from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.matrices import matching, matrix_names
 from pocketmt.recipes.schema import Recipe
-from pocketmt.training.data import corpus_for
+from pocketmt.training.data import PairEncoder, corpus_for
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.tiny_run import write_tiny_run
 from tests.recipes.parity import assert_packed_and_run_as_in_pytorch
@@ -84,7 +84,7 @@ def test_activations_within_ranges_are_refused(model: TrainedModel) -> None:
 
 def test_words_are_counted_on_their_side(model: TrainedModel) -> None:
     assert model.configuration is not None
-    corpus = corpus_for(model.configuration.data, model.vocabularies)
+    corpus = corpus_for(model.configuration.data, PairEncoder(model.vocabularies))
     counts = piece_counts(corpus, model.architecture)
     assert list(counts) == WORD_MATRICES
     sources = Counter(id for source, _ in corpus.training for id in (*source, 2))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,8 @@ from typing import Final
 from pocketmt.cores import available_cores
 from pocketmt.engine import Translator
 from pocketmt.engine.devices import AUTOMATIC, choose_device, lines_at_once
-from pocketmt.engine.languages import ModelLanguages
+from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
+from pocketmt.engine.options import TranslationOptions
 from pocketmt.errors import DataError
 from pocketmt.progress import Progress
 from pocketmt.text.cleaning import Cleaning
@@ -17,7 +19,7 @@ from pocketmt.text.corpus import read_lines
 from pocketmt.text.formats.format import Languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.configuration import Configuration
-from pocketmt.training.data import Corpus, Pair, clean_pairs, encode_pairs, make_cleaning, short_pairs
+from pocketmt.training.data import Corpus, Pair, PairEncoder, clean_pairs, make_cleaning, short_pairs
 from pocketmt.training.repetitions import repetitions
 from pocketmt.training.translations import LINES, TextPair, translate_text
 
@@ -34,6 +36,34 @@ class Translations:
     validation: list[Pair]
 
 
+class LanguageEncoder(PairEncoder):
+    """Encodes text for a model of several languages, with the pieces of its languages as the engine adds them."""
+
+    def __init__(self, vocabularies: Vocabularies, languages: ModelLanguages, codes: Languages | None) -> None:
+        """Take the model's vocabularies and languages, and the codes of the text's; None: the model's default ones."""
+        super().__init__(vocabularies)
+        self._languages = languages
+        self.source_language = None if codes is None else codes[0]
+        self.target_language = None if codes is None else codes[1]
+
+    @cached_property
+    def chosen(self) -> ChosenLanguages:
+        """The languages of the text; raises EngineError as `ModelLanguages.choose` does."""
+        return self._languages.choose(self.source_language, self.target_language)
+
+    def pairs(self, texts: Iterable[tuple[str, str]]) -> Iterator[Pair]:
+        """Yield pairs of lines as pairs of token ids; raises EngineError where a language is missing."""
+        forced = [] if self.chosen.forced is None else [self.chosen.forced]
+        for line, translation in texts:
+            named, rest = self._languages.named_by(line)
+            source = self.vocabularies.source.encode(rest)
+            target = self.vocabularies.target.encode(translation)
+            yield (
+                [*self.chosen.prefix(named), *source] if source else [],
+                [*forced, *target] if target else [],
+            )
+
+
 class Teacher:
     """The uncompressed model, run by the engine; it translates each text once for a compression."""
 
@@ -45,7 +75,7 @@ class Teacher:
         start_engine: Callable[[Path, int], Translator],
         folder: Path,
         progress: Progress,
-        languages: ModelLanguages | None = None,
+        encoder: LanguageEncoder | None = None,
         text_languages: Languages | None = None,
     ) -> None:
         """Take the model's digest, vocabularies and configuration, and what starts the engine with it.
@@ -57,7 +87,7 @@ class Teacher:
             start_engine: file for a packed model, and workers -> translator.
             folder: where translations are kept.
             progress: told how many lines of a text are translated, of how many.
-            languages: of a model of several languages, whose default ones are taken; None: they need no pieces.
+            encoder: of a model of several languages; None: they need no pieces.
             text_languages: by which the source side of a parallel format is found.
         """
         self.digest = digest
@@ -65,7 +95,7 @@ class Teacher:
         self.configuration = configuration
         self.folder = folder
         self.progress = progress
-        self.languages = languages
+        self.encoder = encoder
         self.text_languages = text_languages
         unfiltered = Cleaning(remove_identical=False, remove_duplicates=False)
         self.cleaning = unfiltered if configuration is None else make_cleaning(configuration.data)
@@ -78,6 +108,8 @@ class Teacher:
         Raises DataError if it has none, and as `translate_text` does.
         """
         identity: dict[str, str | int] = {"model": self.digest, "beam_size": BEAM_SIZE}
+        if self.encoder is not None:
+            identity["languages"] = f"{self.encoder.chosen.source} {self.encoder.chosen.target}"
         pairs = translate_text(
             text,
             self.folder / name,
@@ -164,25 +196,19 @@ class Teacher:
         )
 
     def _encode(self, texts: Sequence[TextPair]) -> list[Pair]:
-        """Return pairs as piece ids, with the pieces of their languages as the engine adds them."""
-        pairs = encode_pairs(texts, self.vocabularies)
-        if self.languages is None:
-            return pairs
-        chosen = self.languages.choose(None, None)
-        forced = [] if chosen.forced is None else [chosen.forced]
-        encoded = []
-        for (line, _), (source, target) in zip(texts, pairs, strict=True):
-            named, rest = self.languages.named_by(line)
-            ids = source if named is None else self.vocabularies.source.encode(rest)
-            encoded.append(([*chosen.prefix(named), *ids], [*forced, *target]))
-        return encoded
+        """Return pairs as piece ids, with the pieces of their languages."""
+        return list((self.encoder or PairEncoder(self.vocabularies)).pairs(texts))
 
     def _translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         if self._translator is None:
             threads = 0 if self.configuration is None else self.configuration.training.threads
             workers = threads or available_cores()
             self._translator = self._start_engine(self.folder / "teacher.pocketmt", workers)
-        return self._translator.translate(lines, beam_size=BEAM_SIZE, protect=False, check=False)
+        options: TranslationOptions = {"beam_size": BEAM_SIZE, "protect": False, "check": False}
+        if self.encoder is not None:
+            options["source_language"] = self.encoder.source_language
+            options["target_language"] = self.encoder.target_language
+        return self._translator.translate(lines, **options)
 
 
 def _not_empty(pairs: Iterable[TextPair], text: Path) -> list[TextPair]:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from pocketmt.compression.plan import Plan
-from pocketmt.compression.teacher_translations import Teacher, Translations
+from pocketmt.compression.teacher_translations import LanguageEncoder, Teacher, Translations
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.packing.model_source import start_engine
@@ -14,7 +14,7 @@ from pocketmt.progress import Progress
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
 from pocketmt.text.corpus import check_rereadable, read_lines
 from pocketmt.training.configuration import Data
-from pocketmt.training.data import Corpus, corpus_for
+from pocketmt.training.data import Corpus, PairEncoder, corpus_for
 from pocketmt.training.trained_model import TrainedModel
 
 
@@ -91,7 +91,7 @@ def parallel_text(
 def _corpus(model: TrainedModel, data: Data, plan: Plan, warn: Callable[[str], None]) -> Corpus | None:
     """Return the text of a configuration; None, with a warning, where it has an error and no stage needs text."""
     try:
-        return corpus_for(data, model.vocabularies)
+        return corpus_for(data, encoder_of(model))
     except DataError as error:
         if plan.needs_text:
             raise
@@ -99,13 +99,24 @@ def _corpus(model: TrainedModel, data: Data, plan: Plan, warn: Callable[[str], N
         return None
 
 
+def encoder_of(model: TrainedModel) -> PairEncoder:
+    """Return what encodes the text of a model: in the languages of its configuration, or in its default ones."""
+    return _language_encoder(model) or PairEncoder(model.vocabularies)
+
+
+def _language_encoder(model: TrainedModel) -> LanguageEncoder | None:
+    """Return the encoder of a model of several languages; None for any other model."""
+    if model.language_pieces is None:
+        return None
+    defaults = model.languages["source"], model.languages["target"]
+    languages = ModelLanguages(defaults, model.language_pieces, model.vocabularies)
+    codes = None if model.configuration is None else model.configuration.data.languages
+    return LanguageEncoder(model.vocabularies, languages, codes)
+
+
 def teacher_of(model: TrainedModel, folder: Path, progress: Progress) -> Teacher:
     """Return the uncompressed model as a teacher, which keeps its translations in a folder of `folder`."""
     engine = partial(start_engine, model)
-    languages = None
-    if model.language_pieces is not None:
-        defaults = model.languages["source"], model.languages["target"]
-        languages = ModelLanguages(defaults, model.language_pieces, model.vocabularies)
     return Teacher(
         model.digest,
         model.vocabularies,
@@ -113,7 +124,7 @@ def teacher_of(model: TrainedModel, folder: Path, progress: Progress) -> Teacher
         engine,
         folder / "translations",
         progress,
-        languages,
+        _language_encoder(model),
         model.text_languages,
     )
 

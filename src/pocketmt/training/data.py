@@ -44,6 +44,19 @@ class Batch:
         return Batch(self.source[first:last], self.target_inputs[first:last], targets, tokens)
 
 
+class PairEncoder:
+    """Turns lines and their translations into token ids; a subclass adds what stands for their languages."""
+
+    def __init__(self, vocabularies: Vocabularies) -> None:
+        """Take the vocabularies of the model."""
+        self.vocabularies = vocabularies
+
+    def pairs(self, texts: Iterable[tuple[str, str]]) -> Iterator[Pair]:
+        """Yield pairs of lines as pairs of token ids; those of a line without text are empty."""
+        source, target = self.vocabularies.source.encode, self.vocabularies.target.encode
+        return ((source(line), target(translation)) for line, translation in texts)
+
+
 @dataclass(frozen=True)
 class Corpus:
     """The text of a run."""
@@ -76,16 +89,16 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
             vocabulary = train_vocabulary(lines, data.vocabulary_size, data.segmentation)
         with atomic_write(vocabulary_file) as stream:
             stream.write(vocabulary.model)
-    return _encode(data, shared_vocabulary(Vocabulary.from_file(vocabulary_file)))
+    return _encode(data, PairEncoder(shared_vocabulary(Vocabulary.from_file(vocabulary_file))))
 
 
-def corpus_for(data: Data, vocabularies: Vocabularies) -> Corpus:
-    """Read the text of a run, and encode it by the vocabularies of a model.
+def corpus_for(data: Data, encoder: PairEncoder) -> Corpus:
+    """Read the text of a run, and encode it for a model.
 
     Raises as `read_texts` and `load_corpus` do.
     """
     texts = read_texts(data)
-    return replace(_encode(data, vocabularies), texts=texts)
+    return replace(_encode(data, encoder), texts=texts)
 
 
 def _training_texts(data: Data) -> Iterator[tuple[str, str]]:
@@ -94,16 +107,17 @@ def _training_texts(data: Data) -> Iterator[tuple[str, str]]:
         yield from read_pairs(source, target, data.languages)
 
 
-def _encode(data: Data, vocabularies: Vocabularies) -> Corpus:
+def _encode(data: Data, encoder: PairEncoder) -> Corpus:
+    vocabularies = encoder.vocabularies
     # Validation text is small: an error in it is found before the training text is encoded.
     validation_texts = list(read_pairs(*data.validation_files, data.languages))
-    validation = encode_pairs(validation_texts, vocabularies)
+    validation = list(encoder.pairs(validation_texts))
     scored = [pair for pair in validation if pair[0] and pair[1]]
     if not scored:
         raise DataError(f"{data.validation_source}: no pair of the validation text has text on both sides")
     report = CleaningReport()
     texts = clean_pairs(_training_texts(data), make_cleaning(data), vocabularies, report)
-    training = EncodedPairs(short_pairs(_encoded(repetitions(texts, data), vocabularies), data.maximum_length))
+    training = EncodedPairs(short_pairs(encoder.pairs(repetitions(texts, data)), data.maximum_length))
     if not training:
         file = data.training_files[0][0]
         raise DataError(f"no pair of {file} is left after cleaning ({report}): check the files and the limits")
@@ -146,16 +160,6 @@ def clean_pairs(
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs that are suitable for training, and count them in a report; lengths are in pieces."""
     return clean(texts, cleaning, report or CleaningReport(), vocabularies.source.encode, vocabularies.target.encode)
-
-
-def encode_pairs(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> list[Pair]:
-    """Return pairs of lines as pairs of token ids."""
-    return list(_encoded(texts, vocabularies))
-
-
-def _encoded(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> Iterator[Pair]:
-    source, target = vocabularies.source.encode, vocabularies.target.encode
-    return ((source(line), target(translation)) for line, translation in texts)
 
 
 def short_pairs(pairs: Iterable[Pair], maximum_length: int) -> Iterator[Pair]:

@@ -27,7 +27,7 @@ from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import load_result
 from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.schema import Activations
-from pocketmt.training.data import corpus_for
+from pocketmt.training.data import PairEncoder, corpus_for
 from pocketmt.training.trained_model import read_trained_model
 from pocketmt.training.validation import validate
 from tests.compression.tiny_run import write_tiny_run
@@ -139,7 +139,7 @@ def test_the_scored_network_is_that_of_the_last_validation(run: Path) -> None:
     network = done.network()
     assert sum(1 for _ in ranges(network)) > 20
     assert model.configuration is not None
-    corpus = corpus_for(model.configuration.data, model.vocabularies)
+    corpus = corpus_for(model.configuration.data, PairEncoder(model.vocabularies))
     tokens = model.configuration.training.batch_tokens * 4
     assert validate(network, corpus, tokens).loss == pytest.approx(done.outcome.scores["loss"])
     assert [event["update"] for event in done.events("validation")] == [1, 3]

@@ -20,7 +20,7 @@ from pocketmt.models.networks import make_network
 from pocketmt.quantization.row_groups import decoded_weights
 from pocketmt.recipes.activations import NAIVE, STRATEGY
 from pocketmt.recipes.schema import Activations, limit_updates
-from pocketmt.training.data import Batch, corpus_for
+from pocketmt.training.data import Batch, PairEncoder, corpus_for
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
@@ -146,7 +146,7 @@ def test_the_stage_result_computes_what_was_scored(tiny_run: Path, tmp_path: Pat
     network = build_network(model.architecture, settings)
     network.load_state_dict({**decoded_weights(result.weights, result.quantized, groups), **result.ranges})
     assert model.configuration is not None
-    corpus = corpus_for(model.configuration.data, model.vocabularies)
+    corpus = corpus_for(model.configuration.data, PairEncoder(model.vocabularies))
     scores = validate(network, corpus, model.configuration.training.batch_tokens * 4)
     assert {"loss": scores.loss, "bleu": scores.bleu}.items() <= result.scores.items()
     plain = make_network(model.architecture)

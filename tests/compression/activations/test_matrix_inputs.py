@@ -29,7 +29,7 @@ from pocketmt.quantization.activations.static import calibrated_scale
 from pocketmt.quantization.row_groups import QuantizedMatrix
 from pocketmt.recipes.matrices import matrix_names
 from pocketmt.text.vocabulary import EOS
-from pocketmt.training.data import Batch, Corpus, batches, corpus_for
+from pocketmt.training.data import Batch, Corpus, PairEncoder, batches, corpus_for
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.trained_model import read_trained_model
 from tests.compression.tiny_run import compress, recipe, write_tiny_run
@@ -181,7 +181,7 @@ def test_the_file_computes_what_was_scored(tiny_run: Path, tmp_path: Path, other
     compress_run(CompressionTask(run=tiny_run, folder=tmp_path / "work"), recipe(stage), path)
     model = read_trained_model(tiny_run)
     assert model.configuration is not None
-    corpus = corpus_for(model.configuration.data, model.vocabularies)
+    corpus = corpus_for(model.configuration.data, PairEncoder(model.vocabularies))
     with open_model(path) as file:
         assert file.manifest["products"] == {"scheme": "logarithmic", "bits": 4, "scale": 3.0}
         training: Any = file.manifest["training"]
@@ -205,7 +205,7 @@ def test_the_file_holds_calibrated_scales(tiny_run: Path, tmp_path: Path, retrai
     compress_run(CompressionTask(run=tiny_run, folder=tmp_path / "work"), recipe(stage), path)
     model = read_trained_model(tiny_run)
     assert model.configuration is not None
-    corpus = corpus_for(model.configuration.data, model.vocabularies)
+    corpus = corpus_for(model.configuration.data, PairEncoder(model.vocabularies))
     with open_model(path) as file:
         assert (
             file.activation_quantization == StoredStaticActivations() and "calibrated" in inspect_model(path).to_text()

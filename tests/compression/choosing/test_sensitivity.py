@@ -12,7 +12,7 @@ from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
 from pocketmt.models.networks import make_network
 from pocketmt.quantization import fake_quantize
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.training.data import corpus_for
+from pocketmt.training.data import PairEncoder, corpus_for
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.validation import validate
 from tests.compression.tiny_run import write_tiny_run
@@ -36,7 +36,7 @@ def test_one_part_at_a_time_is_quantized(model: TrainedModel) -> None:
     assert [(score.part, score.bits) for score in found.scores] == [(part, bits) for part in parts for bits in (2, 1)]
     assert told == [(done, 17) for done in range(1, 18)]
     assert model.configuration is not None
-    corpus = corpus_for(model.configuration.data, model.vocabularies)
+    corpus = corpus_for(model.configuration.data, PairEncoder(model.vocabularies))
     scheme = scheme_from_options("binary", bits=1)
     weights = {
         name: fake_quantize(scheme, weight) if ".cross_attention." in name else weight

@@ -8,6 +8,7 @@ from typing import Final
 import torch
 
 from pocketmt.compression.choosing.significance import p_values
+from pocketmt.compression.texts import encoder_of
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.progress import Progress, no_progress
 from pocketmt.quantization import Scheme
@@ -134,7 +135,7 @@ def validation_text(model: TrainedModel) -> Corpus:
         raise DataError(f"{model.name}: no validation text is known: give plain text by --source-text")
     if model.configuration.training.threads:
         torch.set_num_threads(model.configuration.training.threads)
-    return corpus_for(model.configuration.data, model.vocabularies)
+    return corpus_for(model.configuration.data, encoder_of(model))
 
 
 def first_sentences(corpus: Corpus, sentences: int | None) -> Corpus:
