@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import sacrebleu
 
 from pocketmt.compression.choosing.sensitivity import validation_text
 from pocketmt.compression.planning import make_plan
@@ -16,8 +17,10 @@ from pocketmt.progress import no_progress
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.training.configuration import Configuration, Data
 from pocketmt.training.trained_model import TrainedModel
+from pocketmt.training.validation import validate
 from tests.compression.tiny_run import one_stage
 from tests.engine.text.test_languages import LINES, OF_SOURCE, OF_TRANSLATION, id_of, translator
+from tests.short_translations import LIMIT
 
 
 @pytest.fixture
@@ -55,6 +58,20 @@ def test_parallel_text_has_the_pieces_of_the_languages_of_the_configuration(tmp_
     expected = loaded.translate_ids(sources, source_language="en", target_language="en")
     decode = loaded.target_tokenizer.decode
     assert [decode(target[1:]) for _, target in texts.translations.training] == [decode(ids) for ids in expected]
+
+
+def test_scored_translations_begin_with_the_piece_of_their_language(tmp_path: Path, text: Path) -> None:
+    loaded = translator(tmp_path, OF_TRANSLATION, "en", "cs")
+    model = read_model(str(tmp_path / "model.pocketmt"))
+    parallel = validation_text(with_parallel_text(tmp_path, "en", "cs"))
+    for corpus in (parallel, translated_text(model, text, tmp_path / "work", no_progress)):
+        sources = [source for source in corpus.validation_sources if source]
+        expected = loaded.translate_ids(sources, beam_size=1, max_length=LIMIT)
+        found = validate(model.network(), corpus, 4096, "char")
+        decode = model.vocabularies.target.decode
+        assert [line for line in found.translations if line] == [decode(ids) for ids in expected]
+        best = sacrebleu.corpus_bleu(found.translations, [corpus.validation_references], tokenize="char").score
+        assert found.bleu == best
 
 
 def test_a_line_of_parallel_text_may_name_its_language(tmp_path: Path) -> None:

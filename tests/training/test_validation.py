@@ -57,7 +57,7 @@ def test_bleu_rises_with_every_line_that_is_right(
         def __init__(self, *arguments: object) -> None:
             pass
 
-        def best(self, sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:
+        def best(self, sources: Sequence[list[int]], beam_size: int, prefix: Sequence[int]) -> list[list[int]]:
             return [corpus.vocabularies.target.encode(text) for text in texts]
 
     monkeypatch.setattr(validation, "Decoder", FakeDecoder)

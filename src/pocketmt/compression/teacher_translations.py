@@ -51,16 +51,20 @@ class LanguageEncoder(PairEncoder):
         """The languages of the text; raises EngineError as `ModelLanguages.choose` does."""
         return self._languages.choose(self.source_language, self.target_language)
 
+    @property
+    def forced(self) -> tuple[int, ...]:
+        """What every translation begins with; raises as `chosen` does."""
+        return () if self.chosen.forced is None else (self.chosen.forced,)
+
     def pairs(self, texts: Iterable[tuple[str, str]]) -> Iterator[Pair]:
         """Yield pairs of lines as pairs of token ids; raises EngineError where a language is missing."""
-        forced = [] if self.chosen.forced is None else [self.chosen.forced]
         for line, translation in texts:
             named, rest = self._languages.named_by(line)
             source = self.vocabularies.source.encode(rest)
             target = self.vocabularies.target.encode(translation)
             yield (
                 [*self.chosen.prefix(named), *source] if source else [],
-                [*forced, *target] if target else [],
+                [*self.forced, *target] if target else [],
             )
 
 
@@ -193,6 +197,7 @@ class Teacher:
             validation_references=[texts[index][1] for index in sorted(places)],
             validation=validation,
             left_out={},
+            forced=() if self.encoder is None else self.encoder.forced,
         )
 
     def _encode(self, texts: Sequence[TextPair]) -> list[Pair]:

@@ -118,14 +118,14 @@ class Decoder:
             "16-bit precision, or translate with device 'cpu'"
         )
 
-    def best(self, sources: Sequence[Sequence[int]], beam_size: int) -> list[list[int]]:
-        """Return the ids of the best translation of each source; that of an empty source is empty."""
+    def best(self, sources: Sequence[Sequence[int]], beam_size: int, prefix: Sequence[int] = ()) -> list[list[int]]:
+        """Return the ids of the best translation of each source, after the prefix; that of an empty source is empty."""
         given = [index for index, source in enumerate(sources) if source]
         settings = SearchSettings(beam_size, scores=False, n_best=1)
-        found = self.translate(plain_requests([sources[index] for index in given]), settings)
+        found = self.translate(plain_requests([sources[index] for index in given], prefix), settings)
         results: list[list[int]] = [[] for _ in sources]
         for index, hypotheses in zip(given, found, strict=True):
-            results[index] = [*hypotheses[0].ids]
+            results[index] = [*hypotheses[0].ids[len(prefix) :]]
         return results
 
     def _source_tokens(self, request: Request) -> int:

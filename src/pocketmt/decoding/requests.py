@@ -50,6 +50,6 @@ class Translation(Hypothesis):
     token_scores: tuple[float, ...] = ()
 
 
-def plain_requests(sources: Sequence[Sequence[int]]) -> list[Request]:
-    """Return requests without prefix and shortlist, of the default length limit."""
-    return [Request(source, default_maximum_length(len(source))) for source in sources]
+def plain_requests(sources: Sequence[Sequence[int]], prefix: Sequence[int] = ()) -> list[Request]:
+    """Return requests of one prefix, without shortlist, of the default length limit."""
+    return [Request(source, default_maximum_length(len(source)) + len(prefix), prefix) for source in sources]

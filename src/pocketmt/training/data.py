@@ -51,6 +51,11 @@ class PairEncoder:
         """Take the vocabularies of the model."""
         self.vocabularies = vocabularies
 
+    @property
+    def forced(self) -> tuple[int, ...]:
+        """What every translation begins with, and no text shows: the piece of its language, if the model has one."""
+        return ()
+
     def pairs(self, texts: Iterable[tuple[str, str]]) -> Iterator[Pair]:
         """Yield pairs of lines as pairs of token ids; those of a line without text are empty."""
         source, target = self.vocabularies.source.encode, self.vocabularies.target.encode
@@ -68,6 +73,7 @@ class Corpus:
     validation: list[Pair]
     left_out: dict[str, int]  # Number of training pairs that were removed, by reason.
     texts: tuple[TextRecord, ...] = ()  # Records of the files that were read; empty for translations by a model.
+    forced: tuple[int, ...] = ()  # As of the `PairEncoder`.
 
 
 def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
@@ -128,6 +134,7 @@ def _encode(data: Data, encoder: PairEncoder) -> Corpus:
         validation_references=[target for _, target in validation_texts],
         validation=scored,
         left_out={reason.value: count for reason, count in report.removed.items() if count},
+        forced=encoder.forced,
     )
 
 

@@ -43,9 +43,9 @@ def validate(
     model.eval()
     sources = corpus.validation_sources
     # A network that has diverged translates nothing: its numbers are not finite.
-    outputs = (
-        Decoder([model], token_budget).best(sources, beam_size=1) if math.isfinite(loss) else [[] for _ in sources]
-    )
+    outputs: list[list[int]] = [[] for _ in sources]
+    if math.isfinite(loss):
+        outputs = Decoder([model], token_budget).best(sources, 1, corpus.forced)
     texts = [corpus.vocabularies.target.decode(output) for output in outputs]
     references = corpus.validation_references
     tokens = tokenization or bleu_tokenization(references)
