@@ -54,6 +54,7 @@ def execute(
     source_text: Path | None = None,
     translated: Progress = no_progress,
     warn: Callable[[str], None] = lambda message: None,
+    translations_folder: Path | None = None,
 ) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
     """Execute a plan on the model that it was made for, or resume an earlier call with the same arguments.
 
@@ -71,6 +72,7 @@ def execute(
             learns from; it replaces parallel text where the model has none.
         translated: told how many lines of a text are translated, of how many.
         warn: told that text is missing which is not needed, and that there are fewer devices than the run had.
+        translations_folder: of a compression of the same model, which has its translations; None: `folder` has them.
 
     Returns:
         The best validation of the last stage, and the row groups of every quantized matrix.
@@ -87,7 +89,8 @@ def execute(
     fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest, records)
     folder.mkdir(parents=True, exist_ok=True)
     _record(fingerprint, folder)
-    texts = with_translations(corpus, plan, source_text, teacher_of(model, folder, translated))
+    teacher = teacher_of(model, translations_folder or folder, translated)
+    texts = with_translations(corpus, plan, source_text, teacher)
     counts = piece_counts(texts.corpus, model.architecture)
     run = partial(_run, model=model, plan=plan, texts=texts, counts=counts, defaults=defaults, folder=folder)
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.

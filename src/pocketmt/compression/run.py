@@ -13,6 +13,7 @@ import msgspec
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.activations.matrix_inputs import packed_input_quantization
 from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, RunFingerprint, execute
+from pocketmt.compression.plan import Plan
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.pruning.sublayers import architecture_of
 from pocketmt.compression.stage_result import StageResult
@@ -23,6 +24,7 @@ from pocketmt.packing.contents import FLOAT32, PackingOptions, TrainedRanges, co
 from pocketmt.packing.decoded import read_model
 from pocketmt.packing.model_file import pack
 from pocketmt.progress import Progress, no_progress
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe
 from pocketmt.text.languages import check_same_languages
 from pocketmt.training.bleu_tokenization import tokenization_metadata
@@ -45,6 +47,7 @@ class CompressionTask:
     Attributes:
         run: folder of a training run, whose best weights are compressed, a model file, or the name of a bundled model.
         folder: where the compression is logged and resumes.
+        translations_folder: as of `execute`.
         configuration: whose text and settings are used; None: the run's own.
         source_text: plain text, as of `execute`.
         translated: as of `execute`.
@@ -59,6 +62,7 @@ class CompressionTask:
     folder: Path
     configuration: Configuration | None = None
     source_text: Path | None = None
+    translations_folder: Path | None = None
     translated: Progress = no_progress
     warn: Callable[[str], None] = lambda message: None
     licence: str = ""
@@ -139,7 +143,7 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
     activations = plan.stages[-1].activations
     if activations is not None:
         check_storable(activations, plan.stages[-1].vectors)
-    result, groups = execute(model, plan, task.folder, task.source_text, task.translated, task.warn)
+    result, groups = _execute(task, model, plan)
     _check_finite(result, model, recipe)
     about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
     training = {**training_before(model), "compression": result.scores | tokenization_metadata(result.tokenization)}
@@ -152,6 +156,20 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
         activation_ranges=None if activations is None else TrainedRanges(activations, result.ranges),
     )
     return pack(output, contents, PackingOptions(entropy_coding=task.entropy_coding, maximum_size=task.maximum_size))
+
+
+def _execute(
+    task: CompressionTask, model: TrainedModel, plan: Plan
+) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
+    return execute(
+        model,
+        plan,
+        task.folder,
+        task.source_text,
+        task.translated,
+        task.warn,
+        translations_folder=task.translations_folder,
+    )
 
 
 def training_before(model: TrainedModel) -> dict[str, Any]:
@@ -184,7 +202,7 @@ def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
     model = task.read_model()
     plan = make_plan(recipe, model.architecture)
     with compression_folder(task.folder):
-        result, _ = execute(model, plan, task.folder, task.source_text, task.translated, task.warn)
+        result, _ = _execute(task, model, plan)
         _check_finite(result, model, recipe)
     return result.scores
 

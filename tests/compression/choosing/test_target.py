@@ -3,10 +3,13 @@
 from bisect import bisect_left
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pocketmt.compression.choosing.allocation as allocation
+import pocketmt.compression.choosing.target as target_module
+import pocketmt.compression.texts as texts
 from benchmarks.recipe_files import find_recipe
 from pocketmt.compression.choosing.allocation import (
     Choices,
@@ -23,9 +26,11 @@ from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.writer import OversizedError
+from pocketmt.packing.model_source import start_engine
+from pocketmt.packing.run import pack_run
 from pocketmt.recipes.schema import Quantize, Recipe, Stage
-from pocketmt.training.trained_model import read_trained_model
-from tests.compression.tiny_run import write_tiny_run
+from pocketmt.training.trained_model import TrainedModel, read_trained_model
+from tests.compression.tiny_run import one_stage, write_tiny_run
 from tests.model_file import sample
 
 
@@ -153,6 +158,35 @@ def test_a_file_that_became_too_large_is_made_again_for_fewer_bytes(
     with open_model(file) as model:
         assert model.manifest["recipe"]["name"] == chosen[-1].name  # type: ignore[index]
     assert (tmp_path / "work" / "smaller" / "compression.json").exists()
+
+
+def test_the_text_is_translated_once_for_all_files(
+    tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipes = iter((8, 4))
+
+    def choose(*arguments: Any) -> Recipe:
+        make_corpus = arguments[4]
+        assert len(make_corpus().training) == 2
+        return one_stage("affine", next(recipes), method="straight_through", objective="sequence_distillation")
+
+    monkeypatch.setattr(target_module, "choose_recipe", choose)
+    model, text = tmp_path / "float.pocketmt", tmp_path / "plain.en"
+    pack_run(tiny_run, "float32", model)
+    # The untrained network never ends a translation: lines are long enough to keep their translations.
+    text.write_text("".join(f"red cat {word} tree red cat {word} tree\n" for word in ("blue", "green", "dog")))
+    started: list[Path] = []
+
+    def start(model: TrainedModel, packed: Path, workers: int) -> Translator:
+        started.append(packed)
+        return start_engine(model, packed, workers)
+
+    monkeypatch.setattr(texts, "start_engine", start)
+    task = CompressionTask(run=model, folder=tmp_path / "work", source_text=text)
+    compress_run_to(Target(size=60_000), task, tmp_path / "model.pocketmt")
+    assert next(recipes, None) is None
+    assert len(started) == 1
+    assert not (tmp_path / "work" / "smaller" / "translations").exists()
 
 
 def test_a_folder_of_another_recipe_is_refused_before_choices_are_scored(tiny_run: Path, tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def _compress(
     chosen: Callable[[Recipe], None],
 ) -> int:
     size = target.size
+    task = dataclasses.replace(task, translations_folder=task.folder)  # The text is the same in all rounds.
     while True:
         model = task.read_model()
         make_corpus = None
@@ -58,7 +59,8 @@ def _compress(
                 f"{model.name} has its training text, on which choices are scored: leave {task.source_text} out"
             )
         if task.source_text is not None:
-            make_corpus = partial(translated_text, model, task.source_text, task.folder, task.translated)
+            folder = task.translations_folder or task.folder
+            make_corpus = partial(translated_text, model, task.source_text, folder, task.translated)
         about = {"licence": task.licence, "description": task.description}
         wanted = dataclasses.replace(target, size=size)
         recipe = choose_recipe(model, task.folder, wanted, scored, make_corpus, about)
