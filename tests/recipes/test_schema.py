@@ -179,17 +179,27 @@ def test_updates_are_limited_and_the_rest_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 3, 7, 19])
-def test_periods_and_warm_ups_are_fitted_into_the_limit(tmp_path: Path, most: int) -> None:
-    rate = 'rate = 1e-3, schedule = "linear", warmup_updates = 4, constant_updates = 8'
+@pytest.mark.parametrize("schedule", ["linear", "inverse_square_root"])
+def test_periods_and_warm_ups_that_do_not_fit_into_the_limit_keep_their_share(
+    tmp_path: Path, most: int, schedule: str
+) -> None:
+    rate = f'rate = 1e-3, schedule = "{schedule}", warmup_updates = 4, constant_updates = 8'
     (tmp_path / "recipe.toml").write_text(RECIPE.replace("rate = 1e-3", rate).replace("updates = 10", "updates = 20"))
     retraining = limit_updates(read_recipe(tmp_path / "recipe.toml"), most).stages[0].retraining
     assert isinstance(retraining, Periodic)
     warmup_updates = {1: 0, 3: 4 * 3 // 20, 7: 4, 19: 4}[most]
-    assert (retraining.period, retraining.refit_every) == (max(1, 5 * most // 20), 1)
+    assert (retraining.period, retraining.refit_every) == ({1: 1, 3: 1, 7: 5, 19: 5}[most], 1)
     assert retraining.learning_rate.warmup_updates == warmup_updates
     assert retraining.learning_rate.constant_updates == (8 if most == 19 else 8 * most // 20)
     # As `read_recipe` demands.
     assert retraining.period <= most and max(warmup_updates, retraining.learning_rate.constant_updates) < most
+
+
+def test_the_warm_up_of_a_constant_rate_ends_within_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE.replace("rate = 1e-3", "rate = 1e-3, warmup_updates = 6"))
+    limited = limit_updates(read_recipe(tmp_path / "recipe.toml"), 5).stages[0].retraining
+    assert isinstance(limited, Periodic)
+    assert limited.learning_rate.schedule == "constant" and limited.learning_rate.warmup_updates == 3
 
 
 def test_every_update_is_in_the_precision_that_is_set(tmp_path: Path) -> None:

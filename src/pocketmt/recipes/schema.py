@@ -293,17 +293,16 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
 
 
 def _limit_retraining(retraining: Retraining, most: int) -> Retraining:
-    """Return settings with `most` updates: `period`, and what does not fit into them, keep their share."""
+    """Return settings with `most` updates; what does not fit into them keeps its share."""
     updates, rate = retraining.updates, retraining.learning_rate
-    if rate.schedule == "linear":
-        fitted = {
-            name: value * most // updates
-            for name in ("warmup_updates", "constant_updates")
-            if (value := getattr(rate, name)) >= most
-        }
-        rate = msgspec.structs.replace(rate, **fitted)
-    limited = msgspec.structs.replace(retraining, updates=most, learning_rate=rate)
-    if isinstance(limited, ErrorFeedback | Periodic):
+    fitted = {
+        name: value * most // updates
+        for name in ("warmup_updates", "constant_updates")
+        if (value := getattr(rate, name)) >= most
+    }
+    limited = msgspec.structs.replace(retraining, updates=most, learning_rate=msgspec.structs.replace(rate, **fitted))
+    # A period that fits is what a recipe is about: with another one, its results would be other ones.
+    if isinstance(limited, ErrorFeedback | Periodic) and limited.period > most:
         return msgspec.structs.replace(limited, period=max(1, limited.period * most // updates))
     return limited
 
