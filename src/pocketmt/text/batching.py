@@ -26,6 +26,12 @@ def make_batches(
     Raises:
         DataError: a single pair is longer than the budget, and `longer_alone` is false.
     """
+    most = max(map(max, lengths), default=0)
+    if most > token_budget and not longer_alone:
+        raise DataError(
+            f"the longest sentence pair has {most} tokens, more than a batch may hold ({token_budget}): raise "
+            f"batch_tokens to {most}, or lower maximum_length below {token_budget}"
+        )
     generator = random.Random(seed)
     order = list(range(len(lengths)))
     generator.shuffle(order)
@@ -35,11 +41,6 @@ def make_batches(
     longest = 0
     for index in order:
         length = max(lengths[index])
-        if length > token_budget and not longer_alone:
-            raise DataError(
-                f"sentence pair {index + 1} has {length} tokens, more than a batch may hold ({token_budget}): "
-                "raise batch_tokens or lower maximum_length"
-            )
         if current and max(longest, length) * (len(current) + 1) > token_budget:
             batches.append(current)
             current, longest = [], 0
