@@ -185,9 +185,16 @@ def test_what_is_not_json_is_refused(content: bytes, message: str) -> None:
         list(read_units([content], "x.json"))
 
 
-def test_many_carriage_returns_are_searched_before_the_timeout() -> None:
-    text = "\r" * 200_000 + "a"
+@pytest.mark.parametrize("text", ["\r" * 200_000 + "a", "Y" * 200_000 + "x"], ids=["line ends", "date"])
+def test_the_time_is_proportional_to_the_text(text: str) -> None:
+    """A quadratic one would take minutes."""
     assert texts(json.dumps(text)) == [(text,)]
+
+
+def test_the_time_is_proportional_to_the_arguments() -> None:
+    """A quadratic one would take minutes."""
+    message = "".join(f"{{a{number}, plural, " for number in range(60_000))
+    assert texts(json.dumps(message)) == []
 
 
 def test_numbers_may_be_long_and_surrogates_are_replaced() -> None:

@@ -262,7 +262,9 @@ def test_a_byte_order_mark_stays() -> None:
 def test_the_time_is_proportional_to_the_text() -> None:
     """A quadratic one would take minutes."""
     start = "1\n00:01,0 --> 00:02,0\n"
-    for text in ("a\n" * 60_000, "a" + "<b>" * 60_000 + "x\n", f"a{' ' * 100_000}b\n", "- a\n" * 60_000, "<" * 60_000):
+    lines = ["a\n" * 60_000, "a" + "<b>" * 60_000 + "x\n", f"a{' ' * 100_000}b\n", "- a\n" * 60_000, "<" * 60_000]
+    spaces, dots = " " * 60_000, "." * 200_000
+    for text in (*lines, f"{spaces}\nx\n", f"1:00 -->{spaces}x\n", f"{dots}b\n\n{start}{dots}c\n"):
         assert len(translated(start + text, lambda line: line.upper())) <= len(start + text)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _FORMS: Final = re.compile(r"\{\s*([\w.]+)\s*,\s*(plural|selectordinal|select|choice)\s*,")
+_ARGUMENT: Final = re.compile(r"\{\s*([\w.]+)\s*\}")
 _SELECTOR: Final = re.compile(r"\s*(=\d+|[^\s{}=,:#']+)\s*\{")
 _END: Final = re.compile(r"\s*\}")
 # An odd number of apostrophes lets the sign after them stand for itself.
@@ -81,7 +82,7 @@ def read_message(text: str) -> Message | None:
     if _QUOTE.search(text):
         return None
     arguments = {match[1] for match in _FORMS.finditer(text) if match[2] != "select"}
-    numbers = frozenset(each for each in arguments if not re.search(rf"\{{\s*{re.escape(each)}\s*\}}", text))
+    numbers = frozenset(arguments.difference(_ARGUMENT.findall(text)))
     forms = _forms(text, numbers, None, _MOST_SENTENCES)
     return Message(list(forms.sentences()), forms, numbers) if isinstance(forms, _Forms) else None
 

@@ -22,7 +22,7 @@ _METADATA: Final = "@"  # In ARB files, "@title" has data about the message "tit
 # and formats, and identifiers.
 _CODE: Final = re.compile(
     r"_|[^\W_]{2}[.+=@\\][^\W_]{2}|[a-z][A-Z]|\d-\d|^(?:\.{1,2}|~)?/\S*[/.]|^[A-Za-z]:\\|^#[\dA-Fa-f]{3,8}$"
-    r"|^[a-z]{2,3}-[A-Z]{2}$|^(?=\S*\d)[\dA-Fa-f]+(?:-[\dA-Fa-f]+)+$|^[YMDdHhmsaAZ:/.-]*(?:YY|MM|HH|mm)[YMDdHhmsaAZ:/.-]*$"
+    r"|^[a-z]{2,3}-[A-Z]{2}$|^(?=\S*\d)[\dA-Fa-f]+(?:-[\dA-Fa-f]+)+$|^(?=.*(?:YY|MM|HH|mm))[YMDdHhmsaAZ:/.-]+$"
     r"|^(?:application|audio|font|image|multipart|text|video)/[\w.+-]+$"
 )
 _SPACE: Final = re.compile(r"\s")

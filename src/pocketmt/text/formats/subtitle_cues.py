@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_TIME: Final = r"-?\s*(?:(?P<{0}_hours>\d+)\s*:\s*)?(?P<{0}_minutes>\d+)\s*:\s*(?P<{0}_seconds>\d+(?:\s*[.,:]\s*\d+)?)"
+_TIME: Final = (
+    r"(?:-\s*)?(?:(?P<{0}_hours>\d+)\s*:\s*)?(?P<{0}_minutes>\d+)\s*:\s*"
+    r"(?P<{0}_seconds>\d+(?:\s*[.,:]\s*\d+)?)"
+)
 _TIMES: Final = re.compile(rf"\s*{_TIME.format('start')}\s*-{{1,2}}>(?:\s*{_TIME.format('end')})?")
 # Of HTML or WebVTT, a time of a word, or a style such as {\an8}.
 _TAG: Final = re.compile(r"(</?[A-Za-z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\})")
