@@ -1,6 +1,5 @@
 """Segments of an HTML document: runs of text and inline tags, which are translated as one line each."""
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from typing import Final
 
 from pocketmt.markup.open_elements import INLINE, OpenElements
 from pocketmt.markup.tokens import RAW_TEXT, TITLE, VOID, VOID_INLINE, Token, tokenize
+from pocketmt.text.character_references import unescape
 from pocketmt.text.normalization import remove_invisible
 
 # Their content is copied; those within a line move as a whole.
@@ -147,7 +147,7 @@ def _segment(tokens: Sequence[Token]) -> Segment:
 
 def _text(token: Token) -> str:
     """Return the text of a token as a part of one line, without invisible characters such as `&shy;`."""
-    return remove_invisible(_LINE_SPACE.sub(" ", html.unescape(token.text)))
+    return remove_invisible(_LINE_SPACE.sub(" ", unescape(token.text)))
 
 
 def _moves_as_a_whole(texts: Sequence[str], first: int, last: int) -> bool:

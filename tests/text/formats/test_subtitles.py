@@ -221,6 +221,13 @@ def test_times_of_many_programs(times: str) -> None:
     assert texts(f"1\n{times}\nOne.\n") == [("One.",)]
 
 
+def test_numbers_have_any_number_of_digits() -> None:
+    digits = "9" * 5_000
+    content = f"1\n{digits}:{digits}:{digits} --> 00:00:02\nOne {{\\i{digits}}}&#{digits}; two.\n"
+    assert texts(content) == [("One \ufffd two.",)]
+    assert translated(content) == content
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_blank_lines_within_a_cue(end: str) -> None:
     srt = end.join(

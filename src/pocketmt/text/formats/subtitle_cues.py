@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from pocketmt.text.character_references import unescape
+
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _TIME: Final = (
     r"(?:-\s*)?(?:(?P<{0}_hours>\d+)\s*:\s*)?(?P<{0}_minutes>\d+)\s*:\s*"
@@ -116,7 +118,8 @@ def _seconds(match: re.Match[str], which: str) -> float | None:
     if minutes is None:
         return None
     seconds = re.sub(r"\s*[.,:]\s*", ".", match[f"{which}_seconds"])
-    return 3600 * int(match[f"{which}_hours"] or 0) + 60 * int(minutes) + float(seconds)
+    # Unlike int, float takes any number of digits.
+    return 3600 * float(match[f"{which}_hours"] or 0) + 60 * float(minutes) + float(seconds)
 
 
 def without_tags(line: str) -> str:
@@ -161,7 +164,7 @@ def _part(lines: list[str], *, escaped: bool) -> Part:
     escaped = escaped or _ENTITY.search(text) is not None
     voice = any(map(_VOICE.match, tokens[:first]))
     start = "".join(before).lstrip() + ("" if label is None else label[0])
-    return Part(lines, html.unescape(text) if escaped else text, start, "".join(after), voice, escaped)
+    return Part(lines, unescape(text) if escaped else text, start, "".join(after), voice, escaped)
 
 
 def _without_tag(token: str) -> str:
@@ -195,4 +198,4 @@ def _half(token: str) -> _Half | None:
     if tag := _TAG_NAME.match(token):
         return _Half(tag[2], bool(tag[1]))
     style = _STYLE.fullmatch(token)
-    return None if style is None else _Half(f"\\{style[1]}", int(style[2]) == 0)
+    return None if style is None else _Half(f"\\{style[1]}", float(style[2]) == 0)
