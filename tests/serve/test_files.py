@@ -65,6 +65,15 @@ def test_subtitles_keep_their_times(server: RunningServer) -> None:
         assert " ".join(second.split()) == men
 
 
+def test_subtitles_with_references_to_line_breaks_stay_with_their_times(server: RunningServer) -> None:
+    start, cue = "1\n00:00:01,000 --> 00:00:02,000\n", "\n\n2\n00:00:03,000 --> 00:00:04,000\n"
+    answer = upload(server, "film.srt", f"{start}Tom &amp;&#10;Bob.{cue}Two men play.\n".encode())
+    assert isinstance(answer.json, dict), answer.body
+    downloaded = server.get(answer.json["translatedFileUrl"].removeprefix(server.address)).body.decode()
+    men = str(server.translate("Two men play.")["translatedText"])
+    assert downloaded.startswith(start) and downloaded.endswith(f"{cue}{men}\n")
+
+
 def test_strings_of_json_are_translated(server: RunningServer) -> None:
     before = server.metric("pocketmt_characters_total")
     answer = upload(server, "en.json", b'{"A dog runs.": "A dog runs.", "n": [1, "Two men\\r\\nplay."]}\n')

@@ -221,6 +221,14 @@ def test_times_of_many_programs(times: str) -> None:
     assert texts(f"1\n{times}\nOne.\n") == [("One.",)]
 
 
+@pytest.mark.parametrize("reference", ["&#10;", "&NewLine;", "&#13;", "&#x2028;", "&nbsp;&#32;"])
+def test_references_to_line_breaks_are_spaces(reference: str) -> None:
+    content = f"1\n00:01,0 --> 00:02,0\nTom &amp;{reference}Bob.\n\n2\n00:03,0 --> 00:04,0\n&#10;\n"
+    assert texts(content) == [("Tom & Bob.",)]
+    assert translated(content) == content
+    assert translated(content, str.upper) == content.replace(f"Tom &amp;{reference}Bob.", "TOM &amp; BOB.")
+
+
 def test_numbers_have_any_number_of_digits() -> None:
     digits = "9" * 5_000
     content = f"1\n{digits}:{digits}:{digits} --> 00:00:02\nOne {{\\i{digits}}}&#{digits}; two.\n"

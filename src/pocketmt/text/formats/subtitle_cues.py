@@ -164,7 +164,9 @@ def _part(lines: list[str], *, escaped: bool) -> Part:
     escaped = escaped or _ENTITY.search(text) is not None
     voice = any(map(_VOICE.match, tokens[:first]))
     start = "".join(before).lstrip() + ("" if label is None else label[0])
-    return Part(lines, unescape(text) if escaped else text, start, "".join(after), voice, escaped)
+    if escaped:  # Even a reference may be a line break.
+        text = " ".join(unescape(text).split())
+    return Part(lines, text, start, "".join(after), voice, escaped)
 
 
 def _without_tag(token: str) -> str:
