@@ -11,7 +11,7 @@ import pytest
 
 from pocketmt.cli.main import run
 
-from .conftest import SOURCES, Run, command_line
+from .conftest import SOURCES, Run, command_line, write_random_model
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
@@ -84,6 +84,21 @@ def test_tmx_has_the_tag_of_the_standard(pocketmt: Run, random_model: Path, tmp_
     path, output = tmp_path / "text.tmx", tmp_path / "out.tmx"
     path.write_text(memory(SOURCES[:1]))
     answer = pocketmt("translate", "-m", random_model, "-i", path, "-o", output, "--target-language", "deu_Latn")
+    assert (answer.returncode, answer.stderr) == (0, b"")
+    assert [each.get(LANGUAGE) for each in ElementTree.parse(output).iter("tuv")] == ["en", "de"]
+
+
+def test_tmx_needs_both_languages(pocketmt: Run, tmp_path: Path) -> None:
+    model, path, output = tmp_path / "model", tmp_path / "text.tmx", tmp_path / "out.tmx"
+    write_random_model(model, "uniform8", seed=1, source_language="", target_language="")
+    path.write_text(memory(SOURCES[:1]))
+    source, target = ("--source-language", "en"), ("--target-language", "de")
+    for options in ((), source, target):
+        answer = pocketmt("translate", "-m", model, "-i", path, "-o", output, *options)
+        assert answer.returncode == 1 and not output.exists()
+        assert b"text.tmx: TMX names both languages" in answer.stderr
+        assert b"give --source-language and --target-language" in answer.stderr
+    answer = pocketmt("translate", "-m", model, "-i", path, "-o", output, *source, *target)
     assert (answer.returncode, answer.stderr) == (0, b"")
     assert [each.get(LANGUAGE) for each in ElementTree.parse(output).iter("tuv")] == ["en", "de"]
 

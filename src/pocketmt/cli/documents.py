@@ -181,6 +181,8 @@ class RecordOptions(NamedTuple):
             name: name of the stream in messages.
             format: of the stream.
             languages: of the model.
+
+        Raises DataError if the format needs languages that are empty.
         """
         if format in ("text", "html"):
             return None
@@ -189,6 +191,11 @@ class RecordOptions(NamedTuple):
         if format == "tmx":
             from pocketmt.text.formats.tmx import read_units
 
+            if not all(languages):
+                raise DataError(
+                    f"{name}: TMX names both languages, and the model file does not say which: give --source-language "
+                    "and --target-language"
+                )
             return Document(read_units(blocks, name, languages, warn))
         from pocketmt.text.formats import json_values, jsonl, subtitles, tsv
 
