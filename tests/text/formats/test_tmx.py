@@ -71,6 +71,36 @@ def test_a_variant_is_added_to_units_that_lack_it_and_nothing_else_changes(size:
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("segment", ["<seg></seg>", "<seg/>", "<seg a='>'> \n</seg>"])
+def test_a_variant_without_text_is_replaced(segment: str, encoding: str) -> None:
+    source = '<tu><note>é</note>\n<tuv xml:lang="en"><seg>a <ph>1</ph>bird</seg></tuv>'
+    before, after = f"<tmx><body>{source}", ' <tuv xml:lang="fr"><seg/></tuv>\n</tu></body></tmx>'
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    content = f'{mark}{before}<tuv xml:lang="de-DE"><prop type="x"/>{segment}</tuv >{after}'
+    warnings: list[str] = []
+    output = translated(content.encode(encoding), warnings=warnings)
+    assert variants(output) == [[("en", "a 1bird"), ("de", "A BIRD"), ("fr", "")]]
+    assert output.decode(encoding).startswith(f"{mark}{before}<tuv xml:lang=")
+    assert output.decode(encoding).endswith(f"<seg>A BIRD</seg></tuv>{after}")
+    assert warnings == ["file: the translations lack the inline elements of 1 unit"]
+
+
+def test_variants_with_inline_elements_are_kept_and_units_without_text_stay() -> None:
+    warnings: list[str] = []
+    units = (
+        '<tu><tuv xml:lang="en"><seg>a</seg></tuv><tuv xml:lang="de"><seg><ph/></seg></tuv></tu>',
+        '<tu><tuv xml:lang="en"><seg> </seg></tuv><tuv xml:lang="de"><seg/></tuv></tu>',
+        '<tu><tuv xml:lang="de"><seg/></tuv></tu>',
+    )
+    content = f"<tmx><body>{''.join(units)}</body></tmx>".encode()
+    assert translated(content, warnings=warnings) == content
+    assert warnings == [
+        "file: left unchanged: 2 units without text in en",
+        "file: left unchanged: 1 unit with text in de",
+    ]
+
+
 class LateParser:
     """An expat parser that parses each block with the next one, as expat 2.6 parses some blocks late."""
 

@@ -21,8 +21,8 @@ _END: Final = (b"",)  # The block that ends a file.
 def read_units(blocks: Iterable[bytes | None], name: str, languages: Languages, warn: Warn) -> Iterator[Unit | None]:
     """Yield the text of each unit in the source language, to which a variant in the target language is added.
 
-    All other bytes are passed on unchanged: also units that have no text in the source language, or a variant in the
-    target language already. `warn` is told how many there are.
+    It replaces a variant without text. All other bytes are passed on unchanged: also units that have no text in the
+    source language, or text in the target language already. `warn` is told how many there are.
 
     Args:
         blocks: bytes of the file; None means that the next bytes have not arrived.
@@ -41,12 +41,18 @@ def read_units(blocks: Iterable[bytes | None], name: str, languages: Languages, 
             continue
         buffer.add(block)
         for unit in parser.feed(block):
-            text, kept = unit.find(languages[0]), unit.find(languages[1]) is not None
+            text, target = unit.find(languages[0]), unit.tag(languages[1])
+            blank = unit.blank.get(target or "")
+            if blank is not None and not (text or "").strip():
+                text = None
+            kept = target is not None and blank is None
             counts["kept" if kept else "missing" if text is None else "translated"] += 1
             if text is not None and not kept:
                 counts["codes"] += unit.codes
                 encoding = buffer.encoding(parser.encoding)
-                yield _to_translate(text, unit.line, buffer.take(unit.end), languages[1], encoding)
+                before = buffer.take(unit.end if blank is None else blank[0])
+                after = None if blank is None else _after_tag(buffer.take(unit.end), blank[1] - blank[0], encoding)
+                yield _to_translate(text, unit.line, before, after, languages[1], encoding)
         if parser.parsed - buffer.begin > _PASSED_ON and not parser.in_unit:
             yield unit_of_bytes(buffer.take(parser.parsed))
     yield unit_of_bytes(buffer.take(buffer.end))
@@ -108,8 +114,17 @@ class _Bytes:
         return "utf-16-be" if self._mark in (codecs.BOM_UTF16_BE, b"\x00<") else declared
 
 
-def _to_translate(text: str, line: int, before: bytes, language: str, encoding: str) -> Unit:
-    """Return the unit of a text, whose variant is written on a line like that of `</tu>`, which follows `before`."""
+def _after_tag(data: bytes, place: int, encoding: str) -> bytes:
+    """Return what follows the tag at a place; it has no attributes."""
+    end = ">".encode(encoding)
+    return data[data.index(end, place) + len(end) :]
+
+
+def _to_translate(text: str, line: int, before: bytes, after: bytes | None, language: str, encoding: str) -> Unit:
+    """Return the unit of a text, whose variant is written between `before` and `after`.
+
+    Without `after`, the variant is written on a line like that of `</tu>`, which follows `before`.
+    """
     tag = _escape(standard_tag(language))
     head = f'<tuv xml:lang="{tag}" creationtool="PocketMT" creationtoolversion="{__version__}"><seg>'
     decoded = before[-256:].decode(encoding, "replace")
@@ -122,7 +137,7 @@ def _to_translate(text: str, line: int, before: bytes, language: str, encoding: 
         lines=tuple(text.split("\n")),
         before=before + encode(head),
         encode=lambda translation: encode(_escape(translation)),
-        after=encode(f"</seg></tuv>{indentation}"),
+        after=encode("</seg></tuv>") + (encode(indentation) if after is None else after),
         line=line,
     )
 

@@ -26,18 +26,25 @@ class TranslationUnit:
         line: number of the line on which it begins, from 1.
         codes: whether inline elements were left out of a text.
         end: position of `</tu>` in the file, in bytes.
+        blank: positions of `<tuv>` and `</tuv>`, by tag, of the variants without any text or inline elements.
     """
 
     line: int
     variants: dict[str, str] = field(default_factory=dict)
     codes: bool = False
     end: int = 0
+    blank: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def find(self, language: str) -> str | None:
         """Return the text in a language, preferably of the same region; None if there is none."""
+        tag = self.tag(language)
+        return None if tag is None else self.variants[tag]
+
+    def tag(self, language: str) -> str | None:
+        """Return the tag of the variant in a language, preferably of the same region; None if there is none."""
         tags = [tag for tag in self.variants if primary_subtag(tag) == primary_subtag(language)]
         exact = [tag for tag in tags if standard_tag(tag).lower() == standard_tag(language).lower()]
-        return self.variants[(exact or tags)[0]] if tags else None
+        return (exact or tags)[0] if tags else None
 
 
 class TmxParser:
@@ -62,6 +69,8 @@ class TmxParser:
         self._unit: TranslationUnit | None = None
         self._language = ""
         self._text: list[str] | None = None
+        self._variant = 0  # Its position, in bytes.
+        self._is_blank = False
         parser = expat.ParserCreate()
         # Otherwise expat 2.6 waits, after an unfinished tag, for as many bytes again, and reports units late.
         if hasattr(parser, "SetReparseDeferralEnabled"):
@@ -122,22 +131,28 @@ class TmxParser:
                 raise self._error("a <tu> within another")
             self._unit = TranslationUnit(self._parser.CurrentLineNumber)
         elif name == "tuv":
+            self._variant, self._is_blank = self._parser.CurrentByteIndex, False
             self._language = attributes.get("xml:lang") or attributes.get("lang") or ""
             if not self._language:
                 raise self._error("a <tuv> without xml:lang, the language of its text")
         elif name == "seg" and self._path[-2:-1] == ["tuv"]:
-            self._text = []
+            self._text, self._is_blank = [], True
         elif self._text is not None and self._unit is not None:
-            self._unit.codes = True
+            self._unit.codes, self._is_blank = True, False
 
     def _end(self, name: str) -> None:
         self._path.pop()
         if self._unit is None:
             return
         if name == "seg" and self._text is not None:
+            text = "".join(self._text)
+            self._is_blank &= not text.strip() and self._language not in self._unit.variants
             self.languages.add(self._language)
-            self._unit.variants.setdefault(self._language, "".join(self._text))
+            self._unit.variants.setdefault(self._language, text)
             self._text = None
+        elif name == "tuv" and self._is_blank:
+            self._unit.blank[self._language] = self._variant, self._parser.CurrentByteIndex
+            self._is_blank = False
         elif name == "tu":
             self._unit.end = self._parser.CurrentByteIndex
             self._units.append(self._unit)
