@@ -2,6 +2,7 @@
 
 import hashlib
 import ipaddress
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,5 +104,5 @@ class Clients:
         self._allowances[client] = allowance
         if allowance.requests < 0:
             allowance.requests += 1
-            wait = max(1, round((1 - allowance.requests) * 60 / rate))
+            wait = max(1, math.ceil((1 - allowance.requests) * 60 / rate))
             raise RequestError(429, f"more than {rate} requests in a minute: send fewer", wait)
