@@ -1,14 +1,16 @@
 """Translation of a batch of sentences by the engine."""
 
 import asyncio
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from pocketmt.engine import DetailedHypothesis, TranslationFuture, Translator
 from pocketmt.markup.division import Translation, linked_translations
 from pocketmt.model_file.manifest import DEFAULT_UNIT
+
+Result = TypeVar("Result")
 
 _QUICKLY_ENCODED: Final = 5_000  # characters; the pieces of more are found in a thread
 
@@ -51,16 +53,30 @@ class EngineBatches:
             sentences: to translate.
             alone: whether nothing else waits, so that all workers may work on these.
         """
-        loop = asyncio.get_running_loop()
         if kind.n_best == 1 and not kind.aligned:
             if sum(map(len, sentences)) > _QUICKLY_ENCODED:
-                future = await loop.run_in_executor(self._threads, self._submit, kind, sentences, alone)
+                future = await self._submit_in_thread(self._submit, kind, sentences, alone)
             else:
                 future = self._submit(kind, sentences, alone)
             return [Translation((text,)) for text in await asyncio.wrap_future(future)]
-        detailed = await loop.run_in_executor(self._threads, self._submit_detailed, kind, sentences, alone)
+        detailed = await self._submit_in_thread(self._submit_detailed, kind, sentences, alone)
         results = await asyncio.wrap_future(detailed)
+        loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, linked_translations, sentences, results)
+
+    async def _submit_in_thread(
+        self,
+        submit: Callable[[Kind, list[str], bool], TranslationFuture[Result]],
+        kind: Kind,
+        sentences: list[str],
+        alone: bool,
+    ) -> TranslationFuture[Result]:
+        submitted = self._threads.submit(submit, kind, sentences, alone)
+        try:
+            return await asyncio.wrap_future(submitted)
+        except asyncio.CancelledError:  # The thread goes on, and nobody else will know of its translation.
+            submitted.add_done_callback(_cancel_result)
+            raise
 
     def _submit(self, kind: Kind, sentences: list[str], alone: bool) -> TranslationFuture[list[str]]:
         # Checks are off: their warnings would show texts.
@@ -90,3 +106,8 @@ class EngineBatches:
             source_language=kind.source,
             target_language=kind.target,
         )
+
+
+def _cancel_result(submitted: Future[TranslationFuture[Any]]) -> None:
+    if not submitted.cancelled() and submitted.exception() is None:
+        submitted.result().cancel()
