@@ -123,6 +123,13 @@ def test_compressing_keeps_them(pocketmt: Run, learnt: Path, tmp_path: Path) -> 
     assert found is not None and expected is not None and found.bits == expected.bits
 
 
+def test_an_export_says_that_it_lacks_them(pocketmt: Run, learnt: Path, tmp_path: Path) -> None:
+    for model, folder, noted in ((learnt, "with", True), ("captions-en-de", "without", False)):
+        answer = pocketmt("export", model, "--to", "ctranslate2", "-o", tmp_path / folder)
+        assert answer.returncode == 0, answer.stderr
+        assert (b"note: the known words, which `pocketmt names` adds" in answer.stderr) is noted
+
+
 def test_text_with_few_words_is_refused(pocketmt: Run, tmp_path: Path) -> None:
     source, target, output = tmp_path / "s", tmp_path / "t", tmp_path / "refused.pocketmt"
     source.write_text("")

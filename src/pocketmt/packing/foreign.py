@@ -15,6 +15,7 @@ from pocketmt.model_file.activations.activation_quantization import (
     StoredStaticActivations,
     activation_scale_name,
 )
+from pocketmt.model_file.known_words import KNOWN_WORDS
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.packing.decoded import DecodedParameters
 from pocketmt.packing.reference.stored_rows import read_tensor
@@ -103,4 +104,6 @@ def _notes(file: ModelFile) -> tuple[str, ...]:
         notes.append("the logarithmic quantization of activations is left out")
     if _has_static_activations(file) and _activation_scales(file) is None:
         notes.append("the calibrated scales of activations are left out, because some matrices have none")
+    if KNOWN_WORDS in file.tensors:
+        notes.append("the known words, which `pocketmt names` adds to keep names in translations, are left out")
     return tuple(notes)
