@@ -126,8 +126,17 @@ def test_a_folder_is_compared_under_its_own_name(pocketmt: Run, folder: Path, tm
         assert found["outputs"]["identical"] == found["lines"] == 1
 
 
+@pytest.mark.parametrize("command", ["shortlist", "names"])
+def test_messages_name_a_folder_as_it_was_given(pocketmt: Run, folder: Path, tmp_path: Path, command: str) -> None:
+    answer = pocketmt(command, folder, "--like", folder, "-o", tmp_path / "model.pocketmt")
+    assert answer.returncode == 1
+    assert f"error: {folder}: h".encode() in answer.stderr  # It holds no shortlist, and has no known words.
+
+
 def test_a_folder_is_inspected_and_scored(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
     report = json.loads(pocketmt("inspect", folder, "--json").stdout)
+    assert report["path"] == str(folder)
+    assert f"{folder}\n" in pocketmt("inspect", folder).stdout.decode()
     assert report["architecture"]["positions"] == "concatenated_inclusive"
     (tmp_path / "text.en").write_text("the man sees a bike\n")
     (tmp_path / "text.de").write_text("der Mann sieht ein Rad\n")

@@ -1,5 +1,7 @@
 """pocketmt inspect: contents of a model file."""
 
+from dataclasses import replace
+
 import click
 
 from pocketmt.cli.options import json_option
@@ -19,8 +21,10 @@ def inspect(model: str, as_json: bool) -> None:
       pocketmt inspect everyday-en-de
       pocketmt inspect my.pocketmt --json
     """
+    from pocketmt.interop.temporary import as_given
     from pocketmt.model_file.report import inspect_model
     from pocketmt.packing.model_path import model_path
 
     report = inspect_model(model_path(model))
+    report = replace(report, path=as_given(report.path))
     click.echo(report.to_json() if as_json else report.to_text())

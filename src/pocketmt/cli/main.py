@@ -14,6 +14,7 @@ import click
 import pocketmt
 from pocketmt.atomic_file import DISK_ERRORS
 from pocketmt.errors import LanguageNeededError, PocketMTError
+from pocketmt.interop.temporary import as_given
 from pocketmt.progress import ProgressLine
 
 FAILED = 1
@@ -180,5 +181,5 @@ def _current_folder_exists() -> bool:
 
 
 def _fail(message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {as_given(message)}", file=sys.stderr)
     return FAILED

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 _imported: Final[dict[Path, Path]] = {}
+_given: Final[dict[str, str]] = {}  # path of a temporary file -> the model as it was given
 _folders: Final[list[str]] = []
 
 
@@ -41,7 +42,15 @@ def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
         for note in import_model(path, temporary).notes:
             print(f"warning: {note}", file=sys.stderr)
         _imported[resolved] = temporary
+        _given[str(temporary)] = str(path)
     return _imported[resolved]
+
+
+def as_given(text: str) -> str:
+    """Return a text that names models of other toolkits as they were given, instead of their temporary files."""
+    for temporary, given in _given.items():
+        text = text.replace(temporary, given)
+    return text
 
 
 @atexit.register
