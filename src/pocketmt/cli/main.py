@@ -14,7 +14,6 @@ import click
 import pocketmt
 from pocketmt.atomic_file import DISK_ERRORS
 from pocketmt.errors import LanguageNeededError, PocketMTError
-from pocketmt.interop.temporary import as_given
 from pocketmt.progress import ProgressLine
 
 FAILED = 1
@@ -181,5 +180,7 @@ def _current_folder_exists() -> bool:
 
 
 def _fail(message: str) -> int:
+    from pocketmt.interop.temporary import as_given
+
     print(f"error: {as_given(message)}", file=sys.stderr)
     return FAILED
