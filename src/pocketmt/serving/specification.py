@@ -32,6 +32,7 @@ _TRANSLATED: Final[dict[str, object]] = {
 }
 _ERROR: Final = {"type": "object", "properties": {"error": {"type": "string"}}}
 _ANY_ERRORS: Final = {
+    "429": "too many connections from one address: try again after the seconds of Retry-After",
     "500": "the server failed",
     "503": "no models, a model that cannot be loaded, or too many connections: try again later",
 }
@@ -39,7 +40,8 @@ _POST_ERRORS: Final = {
     "400": "a field is wrong, or too long",
     "403": "the api_key is missing or unknown",
     "413": "the body is too long",
-    "429": "too many requests: try again after the seconds of Retry-After; without it, the text takes too long",
+    "429": "too many requests or connections: try again after the seconds of Retry-After; without it, the text takes "
+    "too long",
 }
 
 
@@ -121,7 +123,7 @@ def _operation(
         "summary": summary,
         "responses": {
             "200": {"description": "done", "content": {answer_type: {"schema": answer}}},
-            **_errors(errors if fields is None else {**_POST_ERRORS, **errors}),
+            **_errors(errors if fields is None else {**errors, **_POST_ERRORS}),
         },
     }
     if fields is not None:
