@@ -337,6 +337,17 @@ def test_a_translation_memory_is_cleaned_into_two_files(pocketmt: Run, tmp_path:
     assert read(tmp_path) == GOOD
 
 
+def test_a_language_that_cannot_be_identified_is_cleaned_without(pocketmt: Run, tmp_path: Path) -> None:
+    files, outputs = write(tmp_path, GOOD), (tmp_path / "clean.en", tmp_path / "clean.de")
+    command = ("clean", *files, "-o", *outputs, "--languages", "en", "nb")
+    answer = pocketmt(*command)
+    assert answer.returncode == 1 and not outputs[0].exists()
+    assert b"'nb' cannot be identified: give --minimum-language-probability 0 to clean without" in answer.stderr
+    answer = pocketmt(*command, "--minimum-language-probability", "0")
+    assert answer.returncode == 0, answer.stderr
+    assert read(tmp_path) == GOOD
+
+
 def test_one_file_of_plain_text_is_a_usage_error(pocketmt: Run, tmp_path: Path) -> None:
     answer = pocketmt("clean", "text.en", "-o", tmp_path / "clean.en", tmp_path / "clean.de")
     assert answer.returncode == 2

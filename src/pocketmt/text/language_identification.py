@@ -21,7 +21,10 @@ class LanguageIdentification:
         for language in languages:
             if language not in self._identifier.labels:
                 known = ", ".join(sorted(self._identifier.labels))
-                raise ConfigurationError(f"the language {language!r} cannot be identified: give one of {known}")
+                raise ConfigurationError(
+                    f"the language {language!r} cannot be identified: give --minimum-language-probability 0 to clean "
+                    f"without identification, or one of {known}"
+                )
 
     def probability(self, line: str, language: str) -> float:
         """Return the probability that a line is in a language, 0 to 1; 1 for fewer than LEAST_LETTERS letters."""
