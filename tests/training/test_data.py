@@ -9,9 +9,11 @@ import msgspec
 import pytest
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.text.cleaning import CleaningReport, clean
 from pocketmt.training.configuration import Data, read_configuration
 from pocketmt.training.data import load_corpus, make_cleaning
 
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 PAIRS = [("a red cat", "TAC DER A"), ("two dogs & a bird", "DRIB A & SGOD OWT"), ("the house", "ESUOH EHT")]
 
 
@@ -63,6 +65,14 @@ def test_each_rule_of_cleaning_is_that_of_the_configuration(field: str, value: A
     assert getattr(make_cleaning(data), field) == getattr(data, field) != value
     cleaning = make_cleaning(msgspec.structs.replace(data, **change))
     assert cleaning == dataclasses.replace(make_cleaning(data), **change)
+
+
+def test_the_longer_side_may_have_some_pieces_more_than_the_ratio() -> None:
+    pairs = [("a b", " ".join("c" * length)) for length in (13, 14)]
+    kept = clean(pairs, make_cleaning(Data("en", "de", "a.en", "b.en", "a.de", "b.de")), CleaningReport())
+    assert list(kept) == pairs[:1]
+    [documented] = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if "| `maximum_ratio` |" in line]
+    assert "`4.0`" in documented and "the longer one may have 5 more" in documented
 
 
 def test_cleaning_counts_what_it_leaves_out(files: dict[str, str], tmp_path: Path) -> None:

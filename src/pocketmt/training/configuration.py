@@ -49,7 +49,8 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # How a learnt vocabulary divides words; Firefox's engines need unigram.
     segmentation: Segmentation = LEARNT_SEGMENTATION
     maximum_length: Positive = 200  # Pieces on each side; longer pairs are removed.
-    maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # Largest ratio of the two lengths in pieces.
+    # Largest ratio of the two lengths in pieces; the longer one may have 5 more.
+    maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0
     remove_identical: bool = False  # Whether pairs with the same text on both sides are removed.
     remove_duplicates: bool = False  # Whether pairs that have occurred before are removed.
     # Share of the pairs that are trained on a second time, without the punctuation mark at the end of both sides.
