@@ -14,6 +14,7 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
+from pocketmt.packing.decoded import read_model
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.run import pack_run
 from pocketmt.training.checkpoints import load_weights
@@ -200,7 +201,7 @@ def test_distillation_reduces_the_divergence_from_the_teacher(folder: Path) -> N
     for name, tensor in results[0].items():
         assert torch.allclose(tensor, results[1][name], atol=1e-5), name
     opened = AnyModel(str(folder / "run"))
-    teacher, vocabulary = opened.network(), opened.vocabularies.source
+    teacher, vocabulary = opened.decoded_network(), opened.vocabularies.source
     pairs = load_corpus(configuration.data, folder / "a.model").training
     batch = make_batch(pairs[:16], teacher.architecture, "cpu")
     torch.manual_seed(3)  # The seed of the run.
@@ -209,6 +210,21 @@ def test_distillation_reduces_the_divergence_from_the_teacher(folder: Path) -> N
     before = objective(batch).item()
     student.load_state_dict(results[0])
     assert objective(batch).item() < 0.9 * before
+
+
+def test_a_quantized_teacher_computes_in_float32_with_the_values_of_its_codes(folder: Path) -> None:
+    pack_run(folder / "run", "uniform8", folder / "teacher.pocketmt")
+    network = AnyModel(str(folder / "teacher.pocketmt")).decoded_network()
+    plain = make_network(network.architecture).eval()
+    plain.load_state_dict(read_model(folder / "teacher.pocketmt").weights)
+    assert [type(module) for module in network.modules()] == [type(module) for module in plain.modules()]
+    assert {tensor.dtype for tensor in network.state_dict().values()} == {torch.float32}
+    batch = make_batch([([5, 6, 7], [8, 9])], network.architecture, "cpu")
+    with torch.no_grad():
+        assert torch.equal(*(each(batch.source, batch.target_inputs) for each in (network, plain)))
+    training = WORD_LEVEL.replace('"run"', '"teacher.pocketmt"')
+    configuration = configured(folder, data='vocabulary = "run"', training=training)
+    assert train(configuration, folder / "student", AnyModel).update == 4
 
 
 def test_each_objective_trains_other_weights(folder: Path) -> None:

@@ -9,6 +9,7 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.ensemble import Common
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import FLOAT32, contents_of
+from pocketmt.packing.decoded import read_model
 from pocketmt.packing.device.model import torch_device
 from pocketmt.packing.device.precision import DEFAULT_PRECISION, check_precision, in_precision, load_network
 from pocketmt.packing.model_file import pack
@@ -73,6 +74,11 @@ class AnyModel:
             return load_network(str(self._file), chosen, place)
         check_precision(chosen)
         return in_precision(self._run.network(), chosen, place)
+
+    def decoded_network(self) -> TranslationNetwork:
+        """Return the network in PyTorch, float32, with the values of a file's codes as weights; it rounds nothing."""
+        model = read_model(self._file) if self._run is None else self._run
+        return model.network()
 
     def file(self, packed: Path) -> Path:
         """Return the model file; the model of a run is first written, in full precision, to `packed`."""

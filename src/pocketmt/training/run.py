@@ -81,8 +81,8 @@ class TeacherModel(Protocol):
         """The digest of its weights."""
         ...
 
-    def network(self) -> TranslationNetwork:
-        """Return the network in evaluation mode."""
+    def decoded_network(self) -> TranslationNetwork:
+        """Return the network in evaluation mode, in float32."""
         ...
 
 
@@ -268,7 +268,7 @@ class TrainingRun:
             model=self.model,
             network=self.network,
             smoothing=self.settings.label_smoothing,
-            teacher=None if teacher is None else teacher.network().to(fabric.device),
+            teacher=None if teacher is None else teacher.decoded_network().to(fabric.device),
             cross_entropy_weight=weight,
             autocast=fabric.autocast,
         )
