@@ -55,7 +55,7 @@ def test_names_are_kept_as_in_python() -> None:
         "Goethe visited Angela Merkel in Ljubljana. My friend Siobhan saw Priyanka's dog there. It is late.",
         "Zuckerberg, {x} and O'Malley live in Baden-Baden.",
         "SNOWDEN IS HERE, Schwarzenegger.",
-        "Schrödingers Katze ist tot. Angela Merkels Mann heißt Joachim Sauer.",
+        "Okonkwos Katze ist tot. Angela Merkels Mann heißt Joachim Sauer.",
         # Of three names in a long sentence, none is tried, unless a placeholder is lost as well.
         "Yesterday Siobhan, Priyanka and Okonkwo told all of us that they had never seen such a big house before.",
         "Yesterday Siobhan, Priyanka and Okonkwo told us all that they had never seen {place} or %s or https://x.y.",
@@ -63,4 +63,4 @@ def test_names_are_kept_as_in_python() -> None:
     ]
     german, english = translations_of_both(lines, "everyday-en-de", "everyday-de-en")
     assert "Angela Merkel in Ljubljana" in german[0]
-    assert "Schrödinger's cat" in english[3]
+    assert "Okonkwo's cat" in english[3]
