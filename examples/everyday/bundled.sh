@@ -191,7 +191,8 @@ continued $thirteenth/en-de.pocketmt en-de $fourteenth $fourteenth continued-wit
 continued $thirteenth/de-en.pocketmt de-en $fourteenth $fourteenth continued-with-longer-phrase-book 6000 phrase-book
 
 # Fifteenth round: more of that text, much of it with words that were rare in the training text, as it was at commit
-# 280beb63. That text has grown since.
+# 280beb63. That text has grown since. The control had the texts of the fourteenth round: `continued` with $fourteenth in
+# place of the first $fifteenth, and another folder in place of the second.
 ln -sf $PWD/$twelfth/*.{en,de} $fifteenth
 phrase_book en-de $fifteenth
 phrase_book de-en $fifteenth

@@ -29,6 +29,7 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
     """
     parameters = DecodedParameters(file)
     manifest: dict[str, Any] = file.manifest
+    scales = _activation_scales(file)
     return ForeignModel(
         architecture=file.architecture,
         tensors={
@@ -47,9 +48,9 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
             language_pieces=file.language_pieces,
             training=manifest["training"],
         ),
-        activation_scales=_activation_scales(file),
+        activation_scales=scales,
         shortlist=shortlist_of(file),
-        notes=_notes(file),
+        notes=_notes(file, scales),
     )
 
 
@@ -94,7 +95,7 @@ def _blocks(parameters: DecodedParameters, name: str) -> Iterator[Float32]:
     yield parameters[name].numpy()
 
 
-def _notes(file: ModelFile) -> tuple[str, ...]:
+def _notes(file: ModelFile, scales: dict[str, float] | None) -> tuple[str, ...]:
     notes = []
     if any(not _has_uniform_codes(file, name) for name in file.matrices):
         notes.append("quantized weights but those of 8 bits are written as the values that their codes stand for")
@@ -102,7 +103,7 @@ def _notes(file: ModelFile) -> tuple[str, ...]:
         notes.append("the quantization of activations within trained ranges is left out")
     if isinstance(file.activation_quantization, StoredLogarithmicActivations):
         notes.append("the logarithmic quantization of activations is left out")
-    if _has_static_activations(file) and _activation_scales(file) is None:
+    if scales is None and _has_static_activations(file):
         notes.append("the calibrated scales of activations are left out, because some matrices have none")
     if KNOWN_WORDS in file.tensors:
         notes.append("the known words, which `pocketmt names` adds to keep names in translations, are left out")
