@@ -133,7 +133,11 @@ class Names:
 
     def _has_known_stem(self, word: str, language: str, shortest: int) -> bool:
         stems = (word.removesuffix(ending) for ending in _INFLECTIONS[language] if word.endswith(ending))
-        return any(len(stem) >= shortest and stem in self._known for stem in stems)
+        return any(stem in self._known and self._letters(stem) >= shortest for stem in stems)
+
+    def _letters(self, word: str) -> int:
+        """Return the length of a word without the s of a genitive, such as "bergs", the end of "Heisenbergs"."""
+        return len(word) - (word.endswith("s") and word[:-1] in self._known)
 
 
 def _joined(text: str, names: Iterable[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:

@@ -77,6 +77,13 @@ def test_the_genitive_of_a_german_name() -> None:
     assert lost("Ich mag Strauss Lieder.", "", "de") == ["Strauss"]
 
 
+def test_the_genitive_of_a_short_noun_is_no_end_of_a_compound() -> None:
+    of_german = Names(WordFilter.of([*"er kennt haus berg bergs kreis".split(), *OTHERS]))
+    parts = of_german.lost("Er kennt Heisenbergs Haus.", "", "de")
+    assert [part.text for part in parts] == ["Heisenberg"]
+    assert of_german.lost("Er kennt Freundeskreis.", "", "de") == []
+
+
 def test_particles_belong_to_a_name() -> None:
     assert lost("He met Leonardo da Vinci, Ludwig van der Rohe and Osama bin Laden.") == [
         *("Leonardo da Vinci", "Ludwig van der Rohe", "Osama bin Laden")

@@ -135,8 +135,13 @@ export class Names {
   #hasKnownStem(word: string, endings: readonly string[], shortest: number): boolean {
     return endings.some((ending) => {
       const stem = word.slice(0, word.length - ending.length);
-      return word.endsWith(ending) && [...stem].length >= shortest && this.known.has(stem);
+      return word.endsWith(ending) && this.known.has(stem) && this.#letters(stem) >= shortest;
     });
+  }
+
+  /** The length of a word without the s of a genitive, such as "bergs", the end of "Heisenbergs". */
+  #letters(word: string): number {
+    return [...word].length - (word.endsWith("s") && this.known.has(word.slice(0, -1)) ? 1 : 0);
   }
 }
 
