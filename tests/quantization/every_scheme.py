@@ -22,6 +22,7 @@ OPTIONS: Final = [
     *_combined("uniform", granularity=("matrix",)),
     *_combined("uniform", scales=("float32",)),
     *_combined("affine", bits=(4, 6, 8), granularity=_PAIRS),
+    *_combined("affine", bits=(4, 6), granularity=_PAIRS, fitted_range=("least_squares",)),
     *_combined("logarithmic", bits=(1, 2, 3, 4), granularity=_PAIRS),
     *_combined("logarithmic", bits=(2, 4), scale=("none", "maximum")),
     *_combined("fixed_point"),
