@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import everyday_scores
 from benchmarks.written_sentences.__main__ import SENTENCES, main, sentences
-from examples.everyday.phrase_book.__main__ import phrase_pairs
+from examples.everyday.phrase_book.__main__ import phrase_pairs, word_pairs
 
 
 class Echo:
@@ -25,7 +25,7 @@ def test_no_sentence_is_in_the_training_text_that_was_written_for_the_project() 
     rows = sentences("test")
     lines = {line.lower() for row in rows for line in row}
     assert len(rows) == len(set(rows)) > 270
-    assert lines.isdisjoint(line.lower() for pair in phrase_pairs("de") for line in pair)
+    assert lines.isdisjoint(line.lower() for pair in [*phrase_pairs("de"), *word_pairs()] for line in pair)
 
 
 def test_the_training_of_the_bundled_models_leaves_the_sentences_out() -> None:

@@ -28,11 +28,14 @@ SEED: Final = 1
 PHRASES: Final = (
     "essentials", "interface", "travel", "home", "work", "verbs", "messages", "conversation", "stories", "software",
     "services", "english_words", "german_words", "how_to", "everyday", "qualities", "longer", "notices", "chat",
-    "facts", "phrasal_verbs", "german_idioms", "rare_english_words", "rare_german_words",
+    "facts", "phrasal_verbs", "german_idioms", "rare_english_words", "rare_german_words", "learners", "public_life",
+    "health", "constructions", "technology", "informal",
 )  # fmt: skip
+# Words of a dictionary, and phrases that a translation word by word gets wrong.
+WORDS: Final = "words"
 # From German alone: as it is spoken, and words of Austria and Switzerland.
 GERMAN_VARIANTS: Final = "german_variants"
-COPIES: Final = 4  # of each pair of the phrase book as it is
+COPIES: Final = 3  # of each pair of the phrase book as it is
 LABEL_COPIES: Final = 25  # of labels of one or two words, such as "Settings"
 BARE_COPIES: Final = 1  # without final punctuation, in lower case, and both
 _OTHER_ENDS: Final = {".": "!", "!": "."}
@@ -77,8 +80,11 @@ def written_pairs(pairs: Iterable[Pair], language: str, held_out: Set[str] = fro
         return held_out.isdisjoint(map(_bare, pair))
 
     phrases = [_turned(pair, language) for pair in phrase_pairs(language) if allowed(pair)]
+    words = [_turned(pair, language) for pair in word_pairs() if allowed(pair)]
     for pair in phrases:
-        yield from _copies(pair, language)
+        yield from _copies(pair, language, LABEL_COPIES if _is_label(pair[0]) else COPIES)
+    for pair in words:
+        yield from _copies(pair, language, COPIES)
     into_german = language == "en"
     made = (
         noun_pairs(draw),
@@ -89,13 +95,22 @@ def written_pairs(pairs: Iterable[Pair], language: str, held_out: Set[str] = fro
     )
     for part in made:
         yield from (_turned(_as_sentence(pair), language) for pair in part if allowed(pair))
-    yield from typed_pairs([*filter(allowed, pairs), *phrases], draw, language)
+    yield from typed_pairs([*filter(allowed, pairs), *phrases, *words], draw, language)
 
 
 def phrase_pairs(language: str) -> list[Pair]:
     """Return the English and German pairs of the phrase book from a language, "en" or "de"."""
     tables = PHRASES if language == "en" else (*PHRASES, GERMAN_VARIANTS)
     return [(english, german) for name in tables for english, german in read_table(name, 2)]
+
+
+def word_pairs() -> list[Pair]:
+    """Return English words and short phrases with their German."""
+    return [(english, german) for english, german in read_table(WORDS, 2)]
+
+
+def _is_label(line: str) -> bool:
+    return line[-1].isalnum() and line.count(" ") < 2
 
 
 def _bare(line: str) -> str:
@@ -106,10 +121,9 @@ def _turned(pair: Pair, language: str) -> Pair:
     return pair if language == "en" else pair[::-1]
 
 
-def _copies(pair: Pair, language: str) -> Iterator[Pair]:
+def _copies(pair: Pair, language: str, number: int) -> Iterator[Pair]:
     source, target = pair
-    label = source[-1].isalnum() and source.count(" ") < 2
-    for _ in range(LABEL_COPIES if label else COPIES):
+    for _ in range(number):
         yield pair
     bare = without_final_punctuation(pair)
     forms = {bare, (in_lower_case(source, language), target), (in_lower_case(bare[0], language), bare[1])}

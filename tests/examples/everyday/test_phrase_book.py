@@ -2,13 +2,24 @@
 
 import random
 import re
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from examples.everyday.number_words import ENGLISH, GERMAN
-from examples.everyday.phrase_book.__main__ import GERMAN_VARIANTS, PHRASES, main, phrase_pairs, written_pairs
+from examples.everyday.phrase_book.__main__ import (
+    COPIES,
+    GERMAN_VARIANTS,
+    LABEL_COPIES,
+    PHRASES,
+    WORDS,
+    main,
+    phrase_pairs,
+    word_pairs,
+    written_pairs,
+)
 from examples.everyday.phrase_book.amounts import amount_pairs
 from examples.everyday.phrase_book.as_typed import (
     in_ascii,
@@ -66,15 +77,21 @@ def test_a_label_keeps_its_capital() -> None:
 def test_the_tables_are_whole() -> None:
     assert len({noun.english for noun in nouns()}) == len(nouns()) > 2000
     assert all(noun.gender in "mfn" and noun.german[0].isupper() for noun in [*nouns(), *mass_nouns()])
-    pairs = phrase_pairs("de")
-    assert len(pairs) > len(phrase_pairs("en")) > 20_000
+    pairs = phrase_pairs("de") + word_pairs()
+    assert len(phrase_pairs("de")) > len(phrase_pairs("en")) > 20_000
     assert all(line == line.strip() and "  " not in line for pair in pairs for line in pair)
     for name in ("carriers", "mass_carriers"):
         slots = [(english.count("{noun"), german.count("{noun")) for english, german in read_table(name, 2)]
         assert all(english == german == 1 for english, german in slots)
-    for name in (*PHRASES, GERMAN_VARIANTS):
+    for name in (*PHRASES, WORDS, GERMAN_VARIANTS):
         english = [row[0] for row in read_table(name, 2)]
         assert len(set(english)) == len(english)
+
+
+def test_labels_are_repeated_more_often_than_words() -> None:
+    counts = Counter(written_pairs([], "en"))
+    assert counts["Settings", "Einstellungen"] >= LABEL_COPIES
+    assert all(COPIES <= counts[pair] < LABEL_COPIES for pair in word_pairs()[::50])
 
 
 def test_a_broken_table_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
