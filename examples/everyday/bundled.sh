@@ -204,8 +204,8 @@ continued $fourteenth/de-en.pocketmt de-en $fifteenth $fifteenth continued-with-
 ln -sf $PWD/$twelfth/*.{en,de} $sixteenth
 phrase_book en-de $sixteenth
 phrase_book de-en $sixteenth
-continued $fifteenth/en-de.pocketmt en-de $sixteenth $sixteenth continued-with-longer-phrase-book 5000 phrase-book
-continued $fifteenth/de-en.pocketmt de-en $sixteenth $sixteenth continued-with-longer-phrase-book 5000 phrase-book
+continued $fifteenth/en-de.pocketmt en-de $sixteenth $sixteenth continued-with-longer-phrase-book 5500 phrase-book
+continued $fifteenth/de-en.pocketmt de-en $sixteenth $sixteenth continued-with-longer-phrase-book 5500 phrase-book
 for side in en de; do
     cat "$tatoeba/train.$side" $sixteenth/{classes,phrase-book-en-de}."$side" > $sixteenth/known."$side"
 done
