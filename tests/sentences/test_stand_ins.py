@@ -2,7 +2,17 @@
 
 import pytest
 
-from pocketmt.sentences import TRIES, Part, StandIn, may_help, pieces_of, pieces_with_parts, with_parts, with_stand_ins
+from pocketmt.sentences import (
+    TRIES,
+    Part,
+    StandIn,
+    may_help,
+    number_formats,
+    pieces_of,
+    pieces_with_parts,
+    with_parts,
+    with_stand_ins,
+)
 
 
 def words(text: str) -> list[str]:
@@ -70,6 +80,14 @@ def test_unknown_words_have_stand_ins_unless_they_touch_others() -> None:
     assert [each.part for each in stand_ins] == ["Łukasz", "{x}"]
     assert replaced == "{} and {}Zoë".format(*(each.word for each in stand_ins))
     assert with_stand_ins(text, unknown=[Part(0, "Łukasz")] * 13) == (text, [])
+
+
+def test_of_unknown_words_within_each_other_the_longer_one_has_a_stand_in() -> None:
+    text = "We read [12] and 13] yesterday."
+    unknown = [Part(9, "12", True, True), Part(8, "[12]"), Part(17, "13", True, True), Part(17, "13]")]
+    replaced, stand_ins = with_stand_ins(text, unknown=unknown, formats=number_formats("en", "de"))
+    assert [each.part for each in stand_ins] == ["[12]", "13]"]
+    assert replaced == "We read {} and {} yesterday.".format(*(each.word for each in stand_ins))
 
 
 def test_another_attempt_takes_other_words() -> None:

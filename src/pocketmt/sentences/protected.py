@@ -124,12 +124,14 @@ def unprotected(matches: Iterable[re.Match[str]], text: str) -> Iterator[re.Matc
 
 
 def apart(parts: Iterable[Part], others: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts of a text that touch none of the others; both are in order."""
+    """Yield the parts of a text that touch none of the others, nor begin within another one; both are in order."""
     remaining = list(reversed(others))
+    end = 0  # of the last part
     for part in parts:
         while remaining and remaining[-1].end < part.start:
             remaining.pop()
-        if not remaining or part.end < remaining[-1].start:
+        if part.start >= end and (not remaining or part.end < remaining[-1].start):
+            end = part.end
             yield part
 
 

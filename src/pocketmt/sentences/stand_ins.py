@@ -84,13 +84,14 @@ def with_stand_ins(
         text: any text.
         reserved: a text whose words are not taken.
         attempt: from 0 to TRIES - 1; others take other words.
-        unknown: further parts, such as words with unknown characters; those that touch others are left out.
+        unknown: further parts, such as words with unknown characters; those that touch others, or lie within longer
+            ones, are left out.
         formats: of the numbers of the text and of its translation.
     """
     parts = replaceable_parts(text, formats.source if formats is not None else None)
     if len(parts) + len(unknown) > _MOST:
         return text, []
-    parts = sorted([*parts, *apart(sorted(unknown), parts)])
+    parts = sorted([*parts, *apart(sorted(unknown, key=lambda part: (part.start, -part.end)), parts)])
     ends = [0, *(part.end for part in parts)]
     between = [text[end : part.start] for end, part in zip(ends, parts, strict=False)]
     rest = text[ends[-1] :]

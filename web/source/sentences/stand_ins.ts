@@ -64,7 +64,7 @@ export interface StandIn {
  * undefined if it has none or too many of these. Other numbers stay.
  *
  * @param attempt from 0 to TRIES - 1; others take other words.
- * @param unknown further parts, such as words with unknown characters; those that touch others are left out.
+ * @param unknown further parts, such as words with unknown characters; those that touch others, or lie within longer ones, are left out.
  * @param formats of the numbers of the text and of its translation.
  */
 export function withStandIns(
@@ -97,17 +97,20 @@ export function withStandIns(
   return { text: between.map((before, index) => before + (standIns[index]?.word ?? "")).join(""), standIns };
 }
 
-/** The parts of a text that touch none of the others; both are in order. */
+/** The parts of a text that touch none of the others, nor begin within another one; both are in order. */
 export function apart(parts: readonly Place[], others: readonly Place[]): Place[] {
   let next = 0;
+  let last = 0; // the end of the last part
   return parts.filter((part) => {
     while (next < others.length && end(others[next] as Place) < part.start) ++next;
-    return next === others.length || end(part) < (others[next] as Place).start;
+    if (part.start < last || end(part) >= (others[next]?.start ?? Infinity)) return false;
+    last = end(part);
+    return true;
   });
 }
 
 function byStart(one: Place, other: Place): number {
-  return one.start - other.start;
+  return one.start - other.start || end(other) - end(one);
 }
 
 function end({ start, text }: Place): number {
