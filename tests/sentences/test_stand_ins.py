@@ -90,6 +90,14 @@ def test_of_unknown_words_within_each_other_the_longer_one_has_a_stand_in() -> N
     assert replaced == "We read {} and {} yesterday.".format(*(each.word for each in stand_ins))
 
 
+def test_a_version_has_a_number_in_its_place() -> None:
+    versions = ["v1.2.3", "V2.0", "v10.4.12-rc.1"]
+    replaced, stand_ins = with_stand_ins("Use {}, {} or {}. xv1.2, v1.2b and v3".format(*versions))
+    assert [each.part for each in stand_ins] == versions
+    assert all(each.word.isdecimal() for each in stand_ins)
+    assert replaced == "Use {}, {} or {}. xv1.2, v1.2b and v3".format(*(each.word for each in stand_ins))
+
+
 def test_another_attempt_takes_other_words() -> None:
     words = [[each.word for each in with_stand_ins("{a} has %d in 2024", attempt=index)[1]] for index in range(TRIES)]
     assert len({tuple(each) for each in words}) == TRIES

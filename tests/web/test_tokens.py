@@ -135,11 +135,18 @@ def test_stand_ins() -> None:
         "I love $NAME$ and $t(friend.one). It was {when, date, short} in Berlin.",
         "I love {{- name}} and {{ value, currency(USD) }}. It costs 2.5 euros. Read $a-b@c$ and @:x.y now.",
         "The car costs 1,250.50 dollars. We saw 12,345 dogs at 8:30.",
+        *(
+            "We read [12] yesterday.",
+            "Those are gifts. v1.2.3",
+            "Use v1.2.3 now.",
+            "Install V2.0-beta.1 or 1.2.3 first.",
+        ),
         "I love {person}.  It is late. Good night 😀\tI LOVE {x}. Visit HTTP://A.B/C today. {{ name }} is here.\n",
     ]
     [found] = run_jobs([{"kind": "lines", "path": str(resolve_model("everyday-en-de")), "lines": lines}])
     assert found == {"result": Translator("everyday-en-de").translate(lines)}
     assert "{person}" in found["result"][0]
+    assert "[12]" in found["result"][-5]
 
 
 def test_abbreviations() -> None:

@@ -10,6 +10,7 @@ from pocketmt.engine.options import Search
 from pocketmt.sentences import (
     MOST_NAMES,
     TRIES,
+    Numbers,
     Part,
     StandIn,
     kept_decimals,
@@ -49,7 +50,7 @@ class LineProtection:
         `whole` is False for a line that may be divided: at numbers, amounts and words it is not.
         """
         if not whole:
-            return bool(lost_parts(line.line, translation, numbers="none"))
+            return bool(self._lost_parts(line, translation, numbers="none"))
         return bool(self._lost_parts(line, translation) or self._lost_words_of(line, translation))
 
     def count_lost(self, line: DividedLine, translation: str) -> tuple[int, int]:
@@ -60,8 +61,8 @@ class LineProtection:
         """Return the numbers of a translation whose decimals are as in the source, for those in the target's format."""
         return kept_decimals(line.line, translation, self._search.languages.number_formats)
 
-    def _lost_parts(self, line: DividedLine, translation: str) -> list[str]:
-        return lost_parts(line.line, translation, numbers="exact", formats=self._search.languages.number_formats)
+    def _lost_parts(self, line: DividedLine, translation: str, *, numbers: Numbers = "exact") -> list[str]:
+        return lost_parts(line.line, translation, numbers=numbers, formats=self._search.languages.number_formats)
 
     def _lost_words_of(self, line: DividedLine, translation: str) -> list[Part]:
         # Of several sentences, each is looked at again by itself.

@@ -50,6 +50,7 @@ _DOMAIN: Final = (
 _FILE: Final = (
     r"(?<![\w.-])[\w-]+\.(?i:pdf|txt|html?|jpe?g|png|gif|svg|docx?|xlsx?|csv|json|xml|zip|mp[34]|py|js|exe)(?!\w)"
 )
+_VERSION: Final = r"(?<![\w.-])[vV]\d+(?:\.\d+)+(?:-[\w.-]*\w)?(?!\w|\.\d)"  # such as v1.2.3-beta
 _PHONE: Final = r"\+\d[\d ()/.-]{5,20}\d(?!\w)|(?<![\w.,/-])(?:0\d{2,5}[ /-]\d{4,15}|\d{3}-\d{4})(?:-\d{1,6})?(?![\w-])"
 _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
 # Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
@@ -86,7 +87,7 @@ class Part(NamedTuple):
     Attributes:
         start: its first character.
         text: of the part.
-        is_of_number: whether it is a number, an amount, a telephone number, or a placeholder of a number.
+        is_of_number: whether it is a number, an amount, a telephone number, a version, or a placeholder of a number.
         is_number: whether it is a number or an amount.
     """
 
@@ -237,8 +238,7 @@ def may_have_parts(text: str) -> bool:
 @cache
 def protected_pattern() -> re.Pattern[str]:
     """Return the pattern of a protected part; few texts have one, and it takes a millisecond to compile."""
-    replaceable = "|".join(
-        (_URL, _EMAIL, _DOMAIN, _FILE, _BRACES, f"(?P<of_number>{_FORMAT_OF_NUMBER}|{_PHONE})", _FORMAT, _VARIABLE)
-    )
+    of_number = f"(?P<of_number>{_FORMAT_OF_NUMBER}|{_PHONE}|{_VERSION})"
+    replaceable = "|".join((_URL, _EMAIL, _DOMAIN, _FILE, _BRACES, of_number, _FORMAT, _VARIABLE))
     amounts = f"(?P<amount>{_AMOUNT})|(?P<dollars>{_DOLLARS})|(?P<number>{_NUMBER})"
     return re.compile(f"(?P<replaceable>{replaceable})|{_SMILEY}|{_TAG}|{_SYMBOLS}|{amounts}")

@@ -113,6 +113,30 @@ def test_numbers_are_kept_as_the_target_language_writes_them() -> None:
             assert detailed[0].alignment.source_words == tuple(line.split())
 
 
+def test_versions_and_numbers_in_brackets_are_kept() -> None:
+    lines = {
+        "everyday-en-de": {
+            "Those are gifts. v1.2.3": "v1.2.3",
+            "Use v1.2.3 now.": "v1.2.3",
+            "We read [12] yesterday.": "[12]",
+        },
+        "everyday-de-en": {"Die Version v1.4.2 funktioniert nicht.": "v1.4.2"},
+    }
+    for name, parts in lines.items():
+        for part, found in zip(parts.values(), Translator(name).translate(list(parts)), strict=True):
+            assert part in found.removesuffix(".").split()
+
+
+def test_a_version_is_lost_where_its_digits_are_grouped() -> None:
+    everyday = Translator("everyday-en-de")
+    search = everyday._check({})
+    line = everyday._divider.divide_for("It is 1.2.3 here.", search)
+    protection = LineProtection(everyday._divider, [line.line], search)
+    for whole in (True, False):
+        assert protection.is_lost(line, "Es ist 1,2,3 hier.", whole=whole)
+        assert not protection.is_lost(line, "Es ist 1.2.3 hier.", whole=whole)
+
+
 def test_a_line_that_is_not_split_or_has_a_prefix_stays_whole(translator: Translator) -> None:
     assert "{name}" not in translator.translate([LINE], max_length=4, split=False, check=False)[0]
     prefixed = translator.translate([LINE], max_length=4, target_prefix="a man", check=False)[0]

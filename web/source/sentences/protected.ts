@@ -41,6 +41,8 @@ const DOMAIN =
   `(?<![${WORD}.@\\-])(?:[A-Za-z0-9\\-]+\\.)*[A-Za-z0-9\\-]{2,}\\.(?:com|org|net|edu|gov|io|dev|de|ch|uk|fr|eu)(?![${WORD}\\-])`;
 const ENDINGS = "pdf txt html htm jpeg jpg png gif svg docx doc xlsx xls csv json xml zip mp3 mp4 py js exe".split(" ");
 const FILE = `(?<![${WORD}.\\-])[${WORD}\\-]+\\.(?:${ENDINGS.map(inAnyCase).join("|")})(?![${WORD}])`;
+// Such as v1.2.3-beta.
+const VERSION = `(?<![${WORD}.\\-])[vV]\\p{Nd}+(?:\\.\\p{Nd}+)+(?:-[${WORD}.\\-]*[${WORD}])?(?![${WORD}]|\\.\\p{Nd})`;
 const PHONE =
   `\\+\\p{Nd}[\\p{Nd} ()/.\\-]{5,20}\\p{Nd}(?![${WORD}])` +
   `|(?<![${WORD}.,/\\-])(?:0\\p{Nd}{2,5}[ /\\-]\\p{Nd}{4,15}|\\p{Nd}{3}-\\p{Nd}{4})(?:-\\p{Nd}{1,6})?(?![${WORD}\\-])`;
@@ -62,7 +64,7 @@ const SIGN_FIRST = `[${CURRENCIES}]${GAP}(?:${NUMBER})`;
 const AMOUNT = `(?:${SIGN_FIRST}|(?:${NUMBER})${GAP}[${CURRENCIES}](?!${GAP}\\p{Nd}))(?!${LARGE})(?!\\p{Nd}|[.,:'’]\\p{Nd})`;
 const DIGIT_BEFORE = new RegExp(`\\p{Nd}[${WHITE}]?$`, "u");
 const DIGIT_AFTER = new RegExp(`^[${WHITE}]?\\p{Nd}`, "u");
-const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER}|${PHONE})`, FORMAT, VARIABLE].join("|");
+const REPLACEABLE = [URL, EMAIL, DOMAIN, FILE, BRACES, `(?<ofNumber>${FORMAT_OF_NUMBER}|${PHONE}|${VERSION})`, FORMAT, VARIABLE].join("|");
 const NUMBERS = `(?<amount>${AMOUNT})|(?<dollars>${DOLLARS})|(?<number>${NUMBER})`;
 const PROTECTED = new RegExp(`(?<replaceable>${REPLACEABLE})|${SMILEY}|${TAG}|${SYMBOLS}|${NUMBERS}`, "gu");
 export const AMOUNT_SIGN = new RegExp(`[${CURRENCIES}]`, "gu");
@@ -112,7 +114,7 @@ export interface Part {
   /** Whether it is a number, but no version or address, or may be an amount of dollars. */
   readonly mayBeNumber: boolean;
   readonly exactness: Exactness;
-  /** Whether it is a number, a telephone number, or a placeholder of a number. */
+  /** Whether it is a number, a telephone number, a version, or a placeholder of a number. */
   readonly isOfNumber: boolean;
   /** Whether it is a number or an amount that the target language may write in another way, unlike "Python 3.8". */
   readonly isNumber: boolean;
