@@ -103,15 +103,17 @@ def test_arguments_that_are_refused_leave_the_model_loaded(tmp_path: Path) -> No
         lines | {"options": {"beamSize": largest + 1}},
         lines | {"options": {"lengthPenalty": -10.1}},
         lines | {"options": {"lengthPenalty": 11}},
+        *(lines | {"options": {name: count}} for name in ("maxLength", "batchSize") for count in (0, 2**31)),
         ids | {"sources": [[5], [1000]]},
         ids | {"sources": [[-1]]},
-        lines | {"options": {"beamSize": largest, "lengthPenalty": -10}},
+        lines | {"options": {"beamSize": largest, "lengthPenalty": -10, "batchSize": 2**31 - 1}},
     ]
     *found, last = run_jobs(jobs)
     assert [each["message"].partition(",")[0] for each in found] == [
         f"beamSize is {largest + 1}",
         "lengthPenalty is -10.1",
         "lengthPenalty is 11",
+        *("maxLength is 0", f"maxLength is {2**31}", "batchSize is 0", f"batchSize is {2**31}"),
         "an id of a source is 1000",
         "an id of a source is -1",
     ]

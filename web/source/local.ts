@@ -23,6 +23,7 @@ export type { ModelInfo, SearchOptions as TranslateOptions };
 
 const DEFAULT_BEAM_SIZE = 4;
 const LARGEST_BEAM_SIZE = 256;
+const HIGHEST_NUMBER = 2 ** 31 - 1; // that the engine takes
 const LINES_AT_ONCE = 256; // divided, which takes some milliseconds
 
 /** What the translation of all lines of a call has in common. */
@@ -251,14 +252,16 @@ export class LocalTranslator {
 
   /** Returns options for the engine, which counts the forced pieces of a translation. Throws EngineError if one is out of range. */
   #engineOptions(options: SearchOptions, forced: number): EngineOptions {
-    const maxLength = whole("maxLength", options.maxLength ?? 0, 0, 2 ** 31);
+    // 0 stands for an absent one.
+    const count = (name: "maxLength" | "batchSize", more: number): number =>
+      options[name] === undefined ? 0 : Math.min(whole(name, options[name], 1, HIGHEST_NUMBER) + more, HIGHEST_NUMBER);
     const largestBeam = Math.min(LARGEST_BEAM_SIZE, this.architecture.generatedPieces);
     return {
       beamSize: whole("beamSize", options.beamSize ?? DEFAULT_BEAM_SIZE, 1, largestBeam),
       lengthPenalty: real("lengthPenalty", options.lengthPenalty ?? 1, -10, 10),
-      maxLength: maxLength > 0 ? maxLength + forced : 0,
+      maxLength: count("maxLength", forced),
       shortlist: options.shortlist ?? true,
-      batchSize: whole("batchSize", options.batchSize ?? 0, 0, 2 ** 31),
+      batchSize: count("batchSize", 0),
     };
   }
 

@@ -253,12 +253,16 @@ def _suppression(options: SearchOptions, vocabulary: Vocabulary) -> dict[str, An
     }
 
 
-def _named_options(options: TranslationOptions) -> TranslationOptions:
-    """Return options with known names, and with lists in place of iterators, which could be read only once."""
-    known = TranslationOptions.__annotations__
+def check_names(options: Iterable[str], known: Iterable[str]) -> None:
+    """Raise TypeError if the name of an option is not known."""
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+
+
+def _named_options(options: TranslationOptions) -> TranslationOptions:
+    """Return options with known names, and with lists in place of iterators, which could be read only once."""
+    check_names(options, TranslationOptions.__annotations__)
     held = dict(options)
     for name in ("suppressed_texts", "suppressed_sequences"):
         value = held.get(name)

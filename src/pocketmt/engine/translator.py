@@ -16,7 +16,14 @@ from pocketmt.engine.devices import NATIVE, choose_device, lines_at_once
 from pocketmt.engine.line_parts import LINE_BREAK, LineDivider
 from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_models
-from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
+from pocketmt.engine.options import (
+    HIGHEST_NUMBER,
+    Search,
+    SearchOptions,
+    TranslationOptions,
+    check_names,
+    check_options,
+)
 from pocketmt.engine.protection import LineProtection
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
@@ -266,6 +273,7 @@ class Translator:
             TypeError: a source is not a list of ids, or as `translate` does.
             EngineError: an id or option is out of range.
         """
+        check_names(options, SearchOptions.__annotations__)
         search = self._check({**options, "split": False, "protect": False, "check": False})
         try:
             prefixes = search.prefixes([1] * len(sources))

@@ -219,6 +219,14 @@ def test_sources_that_are_no_ids(translator: Translator, sources: Any) -> None:
         translator.translate_ids(sources)
 
 
+@pytest.mark.parametrize("name", ["split", "protect", "check"])
+def test_ids_have_no_options_of_text(translator: Translator, name: str) -> None:
+    for value in (True, False):
+        options: dict[str, Any] = {name: value}
+        with pytest.raises(TypeError, match=f"unknown search option '{name}'; known: beam_size, [a-z_, ]+$"):
+            translator.translate_ids([[5]], **options)
+
+
 @pytest.mark.parametrize("wrong", [120, -1, 2**40])
 def test_ids_out_of_range(translator: Translator, wrong: int) -> None:
     calls = (
