@@ -132,8 +132,23 @@ def test_other_commands_run_with_or_without_the_shortlist(
     for arguments, used in (([], True), (["--no-shortlist"], False)):
         answer = pocketmt("benchmark", faster, text, "--repeats", "1", "--json", *arguments)
         assert json.loads(answer.stdout)["shortlist"] is used
-        scored = pocketmt("evaluate", "-m", faster, "-s", text, "-r", copied_text, "--json", *arguments)
+        scored = pocketmt(
+            *("evaluate", "-m", faster, "-s", text, "-r", copied_text, "--json", "--device", "cpu", *arguments)
+        )
         assert json.loads(scored.stdout)["shortlist"] is used
+
+
+@pytest.mark.parametrize(("option", "used"), [([], False), (["--shortlist"], True)])
+def test_evaluate_scores_what_translate_writes_with_pytorch(
+    pocketmt: Run, faster: Path, text: Path, tmp_path: Path, option: list[str], used: bool
+) -> None:
+    translation = tmp_path / "translation.de"
+    options = ["-m", faster, "--device", "torch-cpu", *option]
+    assert pocketmt("translate", *options, "-i", text, "-o", translation).returncode == 0
+    answer = pocketmt("evaluate", *options, "-s", text, "-r", translation, "--json")
+    record = json.loads(answer.stdout)
+    assert record["shortlist"] is used
+    assert record["quality"]["chrf"]["value"] == pytest.approx(100)
 
 
 @pytest.mark.parametrize(

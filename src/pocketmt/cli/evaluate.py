@@ -131,7 +131,7 @@ def evaluate(
         beam_size=beam_size,
         baseline=None if baseline is None else model_path(baseline),
         workers=workers,
-        shortlist=shortlist,
+        shortlist=shortlist if is_given("shortlist") else None,  # The default depends on the device.
         device=device,
         languages=(source_language, target_language),
     )

@@ -203,7 +203,7 @@ description_option = click.option(
 shortlist_option = click.option(
     "--shortlist/--no-shortlist",
     default=True,
-    help="Use the file's shortlist, if any, or the whole vocabulary (default: shortlist).",
+    help="Use the file's shortlist, if any, or the whole vocabulary (default: shortlist; with PyTorch, none).",
 )
 source_language_option = click.option(
     "--source-language",

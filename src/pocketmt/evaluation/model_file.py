@@ -42,13 +42,14 @@ def evaluate_model(
     beam_size: int,
     baseline: str | Path | None = None,
     workers: int = 1,
-    shortlist: bool = True,
+    shortlist: bool | None = None,
     device: str = NATIVE,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> QualityRecord:
     """Translate `source` with a model file or an ensemble of several, and score it against `references`.
 
-    If a baseline is given, it is compared with it.
+    If a baseline is given, it is compared with it. Without `shortlist`, that of a model file is used as `Translator`
+    does: by the native engine, not by PyTorch.
 
     `languages` are those of the translation, where models have several; each model may name them by other codes.
 
@@ -62,6 +63,8 @@ def evaluate_model(
     if len(references) > 1:
         check_rereadable(source)
     translator = Translator(models, workers=workers, device=device)
+    if shortlist is None:
+        shortlist = translator.device == NATIVE
     name = " + ".join(map(str, models))
     other = None if baseline is None else Translator(baseline, workers=workers, device=device)
     search = TranslationOptions(beam_size=beam_size, shortlist=shortlist, check=False)
