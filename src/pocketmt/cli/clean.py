@@ -160,8 +160,8 @@ def clean(
         minimum_letters=minimum_letters if languages else 0.0,
         minimum_language_probability=minimum_language_probability if languages else 0.0,
     )
+    check_replaces_nothing(outputs, [source, target, model_text, vocabulary])
     with local_copies([source, target, model_text]) as files:
-        check_replaces_nothing(outputs, [*files.values(), vocabulary])
         good_text = None if model_text is None else files[model_text]
         last_rule = CrossEntropyFilter(improbable, side, good_text) if improbable else None
         sides = require_both_sides(files[source], None if target is None else files[target], "TARGET")

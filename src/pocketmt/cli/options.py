@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from pocketmt.atomic_file import check_not_read, check_output
-from pocketmt.distributed.storage import is_address
+from pocketmt.distributed.storage import is_address, local_path
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import both_sides
 from pocketmt.text.formats.format import format_of
@@ -224,14 +224,17 @@ def check_replaces_nothing(outputs: Iterable[Path | str | None], inputs: Iterabl
     """Check, before any work starts, that no file to write is one that is read.
 
     Args:
-        outputs: paths to write; None and addresses are no files.
+        outputs: paths and addresses to write, or None.
         inputs: paths, addresses and names of models that are read; only files count, and those of a run in its folder.
+            Addresses that begin with file:// or local:// are files.
 
     Raises ConfigurationError as `check_not_read` does.
     """
-    given = [Path(path) for path in inputs if path is not None and not _is_bundled(path)]
+    given = [local_path(path) for path in inputs if path is not None and not _is_bundled(path)]
     files = [*given, *(folder / name for folder in given for name in RUN_FILES)]
-    check_not_read((Path(path) for path in outputs if path is not None), [path for path in files if path.is_file()])
+    check_not_read(
+        (local_path(path) for path in outputs if path is not None), [path for path in files if path.is_file()]
+    )
 
 
 def check_ensemble(models: Sequence[str]) -> None:

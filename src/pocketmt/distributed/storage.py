@@ -1,6 +1,7 @@
 """Places for shards: a folder, or an address such as s3://bucket/folder that fsspec reads and writes."""
 
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,6 +97,17 @@ class _Readable(io.RawIOBase):
 def is_address(location: str) -> bool:
     """Return whether a location is an address for fsspec rather than a path."""
     return "://" in location
+
+
+def local_path(location: Path | str) -> Path:
+    """Return the path of a file; for file:// and local:// addresses, the path that fsspec reads or writes.
+
+    The path from any other address leads to no file.
+    """
+    protocol, separator, path = str(location).partition("://")
+    if isinstance(location, Path) or not separator or protocol not in ("file", "local"):
+        return Path(location)
+    return Path(os.path.expanduser(path))
 
 
 def open_storage(location: str) -> Storage:
