@@ -87,6 +87,17 @@ def test_a_missing_package_is_named_with_its_command(
     assert capsys.readouterr().err == "error: s3://bucket/a.en: Install s3fs to access S3: pip install s3fs\n"
 
 
+def test_an_unusable_text_is_named_by_its_address(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = [*map(str, outputs(tmp_path, "out"))]
+    (tmp_path / "bad").write_bytes(b"\xff\n")
+    assert run(["clean", f"file://{tmp_path}/bad", f"file://{folder}/dev.up", "--improbable", "0", "-o", *written]) == 1
+    assert capsys.readouterr().err.startswith(f"error: file://{tmp_path}/bad")
+    assert run(["clean", f"{BUCKET}/train.en", "-o", *written]) == 2
+    assert f"Error: {BUCKET}/train.en is plain text: give TARGET too" in capsys.readouterr().err
+
+
 def test_an_address_for_both_sides_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = map(str, outputs(tmp_path, "out"))
     assert run(["clean", f"{BUCKET}/train.en", f"{BUCKET}/train.en", "-o", *written]) == 1
