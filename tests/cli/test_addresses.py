@@ -1,8 +1,11 @@
 """distill and clean read texts at addresses, and write what they write of local files."""
 
+import gzip
+import io
 import json
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import fsspec  # type: ignore[import-untyped]
 import pytest
@@ -11,6 +14,16 @@ from pocketmt.cli.main import run
 from tests.compression.tiny_run import write_tiny_run
 
 BUCKET = "memory://bucket/texts"
+
+
+class Web(fsspec.AbstractFileSystem):  # type: ignore[misc]
+    """A web server."""
+
+    protocol = "http"
+    pages: ClassVar[dict[str, bytes]] = {}
+
+    def _open(self, path: str, *arguments: object, **options: object) -> io.BytesIO:
+        return io.BytesIO(self.pages[f"http://{path}"])
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +109,27 @@ def test_an_unusable_text_is_named_by_its_address(
     assert capsys.readouterr().err.startswith(f"error: file://{tmp_path}/bad")
     assert run(["clean", f"{BUCKET}/train.en", "-o", *written]) == 2
     assert f"Error: {BUCKET}/train.en is plain text: give TARGET too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("after", ["", "?download=true", "#1", "?name=a/b.txt#c"])
+def test_a_web_address_has_the_suffix_of_its_path(
+    random_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    monkeypatch.setitem(sys.modules["fsspec.registry"]._registry, "http", Web)
+    rows = b"a house\tx\na bird\ty\n"
+    address = f"http://host/rows.tsv.gz{after}"
+    monkeypatch.setattr(Web, "pages", {address: gzip.compress(rows)})
+    local = tmp_path / "rows.tsv"
+    local.write_bytes(rows)
+    translated, cleaned = [], []
+    for number, given in enumerate((str(local), address)):
+        output, sides = tmp_path / f"out{number}", outputs(tmp_path, f"clean{number}")
+        assert run(["translate", "-m", str(random_model), "-i", given, "-o", str(output), "--no-check"]) == 0
+        assert run(["clean", given, "--improbable", "0", "-o", *map(str, sides)]) == 0
+        translated.append(output.read_bytes())
+        cleaned.append(b"".join(side.read_bytes() for side in sides))
+    assert translated[0] == translated[1] and translated[0].startswith(b"a house\tx\t")
+    assert cleaned[0] == cleaned[1] != b""
 
 
 def test_an_address_for_both_sides_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

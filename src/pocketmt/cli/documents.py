@@ -13,6 +13,7 @@ import click
 
 from pocketmt.cli.options import EncodableText
 from pocketmt.cli.streams import receive, warn
+from pocketmt.distributed.storage import without_query
 from pocketmt.errors import DataError
 from pocketmt.markup.encoding import HTML_SUFFIXES
 from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, format_of
@@ -98,7 +99,7 @@ class Document:
         return next(unit.line for unit, end in zip(self._waiting, ends, strict=True) if number <= end)
 
 
-def _format_of(path: Path | None) -> TextFormat:
+def _format_of(path: Path | str | None) -> TextFormat:
     if path is None:
         return "text"
     suffix = _suffix(path)
@@ -113,16 +114,17 @@ def _format_of(path: Path | None) -> TextFormat:
         )
     if suffix in _WITH_MARKUP:
         warn(f"{path} is translated line by line as plain text, which may damage its {_WITH_MARKUP[suffix]} markup")
-    return _SUFFIXES.get(suffix) or format_of(path)
+    return _SUFFIXES.get(suffix) or format_of(Path(without_query(path)))
 
 
-def check_output_suffix(path: Path | None) -> None:
+def check_output_suffix(path: Path | str | None) -> None:
     """Raise DataError if the suffix of a file to write is that of an archive or of an office program."""
     if path is not None and _suffix(path) in _NO_TEXT | _ARCHIVES:
         raise DataError(f"{path}: {_suffix(path)} files cannot be written: choose another suffix")
 
 
-def _suffix(path: Path) -> str:
+def _suffix(location: Path | str) -> str:
+    path = Path(without_query(location))
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
@@ -134,11 +136,11 @@ class RecordOptions(NamedTuple):
     field: str | None
     translation_field: str | None
 
-    def format(self, path: Path | None, formatted: bool) -> TextFormat:
+    def format(self, path: Path | str | None, formatted: bool) -> TextFormat:
         """Return the format of a file, or of stdin.
 
         Args:
-            path: the file; None: stdin.
+            path: the file or its address; None: stdin.
             formatted: whether more than the translation is written.
 
         Raises:

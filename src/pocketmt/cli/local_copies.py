@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from pocketmt.atomic_file import naming
-from pocketmt.distributed.storage import open_address
+from pocketmt.distributed.storage import open_address, without_query
 from pocketmt.errors import PocketMTError
 
 
@@ -56,7 +56,7 @@ def _as_given(message: str, files: Mapping[Path | str, Path]) -> str:
 
 
 def _copy(address: str, folder: Path) -> Path:
-    file = folder / (PurePosixPath(address.partition("://")[2]).name or "text")
+    file = folder / (PurePosixPath(without_query(address).partition("://")[2]).name or "text")
     with open_address(address) as stream, naming(file), file.open("wb") as copy:
         shutil.copyfileobj(stream, copy)
     return file

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from pocketmt.atomic_file import atomic_write
-from pocketmt.distributed.storage import open_address
+from pocketmt.distributed.storage import open_address, without_query
 from pocketmt.errors import DataError
 from pocketmt.progress import ProgressLine
 from pocketmt.text.corpus import packing
@@ -48,7 +48,7 @@ def open_input(path: Path | str | None) -> Iterator[BinaryIO | gzip.GzipFile]:
         yield sys.stdin.buffer
         return
     with open_address(path) if isinstance(path, str) else path.open("rb") as stream:
-        if not str(path).endswith(".gz"):
+        if not without_query(path).endswith(".gz"):
             yield stream
             return
         try:

@@ -126,8 +126,8 @@ def translate(
     from pocketmt.engine.translator import Translator
     from pocketmt.packing.model_path import model_path
 
-    format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
-    check_output_suffix(None if output_path is None else Path(output_path))
+    format_name = records.format(input_path, search.detailed)
+    check_output_suffix(output_path)
     check_ensemble(models)
     check_search(format_name, search, translator_choices["device"])
     check_replaces_nothing([output_path], [*models, input_path, search.terms_file])

@@ -110,6 +110,14 @@ def local_path(location: Path | str) -> Path:
     return Path(os.path.expanduser(path))
 
 
+def without_query(location: Path | str) -> str:
+    """Return a path or an address, of http and https without ?query and #fragment, which follow the file's suffix."""
+    text = str(location)
+    if isinstance(location, str) and text.startswith(("http://", "https://")):
+        return text.partition("#")[0].partition("?")[0]
+    return text
+
+
 def open_storage(location: str) -> Storage:
     """Return the storage at a path or address.
 
