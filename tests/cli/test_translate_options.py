@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pocketmt.cli.main import run
 from pocketmt.engine import Translator
 
 from .conftest import SOURCES, Run
@@ -138,3 +139,17 @@ def test_a_dash_is_standard_input_and_output(
     assert pocketmt("translate", "-m", random_model, "-i", "-", "-o", "-", stdin=TEXT).stdout == expected
     pocketmt("translate", "-m", random_model, "-o", "./-", stdin=TEXT)
     assert (tmp_path / "-").read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--alignment", "PyTorch does not support alignment: leave out --alignment, or translate with"),
+        ("--replace-unknown", "PyTorch does not support --replace-unknown: leave it out, or translate with"),
+    ],
+)
+def test_options_that_pytorch_lacks_are_named(
+    random_model: Path, text: Path, option: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["translate", "-m", str(random_model), "-i", str(text), "--device", "torch-cpu", option]) == 1
+    assert message in capsys.readouterr().err

@@ -142,8 +142,10 @@ def test_what_pytorch_lacks_is_refused(pair: tuple[Translator, Translator]) -> N
     for options in refused:
         with pytest.raises(EngineError, match=r"PyTorch does not support .*: leave it out"):
             translator.translate(LINES, **options)
-    with pytest.raises(EngineError, match="alignment"):
+    with pytest.raises(EngineError, match="does not support alignment: pass alignment=False, or"):
         translator.translate_detailed(LINES)
+    with pytest.raises(EngineError, match="does not support replace_unknowns: leave it out, or"):
+        translator.translate(LINES, replace_unknowns=True)
     with pytest.raises(EngineError, match="beam_size is 200, it must be 1 to 116"):
         translator.translate(LINES, beam_size=200)
     with pytest.raises(EngineError, match="n_best is 3, it must be 1 to beam_size"):

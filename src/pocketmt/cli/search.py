@@ -155,7 +155,7 @@ _SEARCH: Final = (
 # Arguments of Python in errors, and options whose names differ from theirs.
 _ARGUMENT: Final = lazy_pattern(
     r"(?<![\w'-])(?:target_prefix|suppressed_texts|no_repeat_ngram_size|replace_unknowns|repetition_penalty|repeat_limit"
-    r"|max_length|batch_size|beam_size|top_k|top_p|pin_workers|instruction_set)(?![\w'])"
+    r"|max_length|batch_size|beam_size|top_k|top_p|pin_workers|instruction_set|pass alignment=False)(?![\w'])"
     r"|^(?:temperature|seed|precision|device)\b"
 )
 _OPTION: Final = {
@@ -163,6 +163,7 @@ _OPTION: Final = {
     "suppressed_texts": "--suppress",
     "no_repeat_ngram_size": "--no-repeat-ngram",
     "replace_unknowns": "--replace-unknown",
+    "pass alignment=False": "leave out --alignment",
 }
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 from pocketmt.errors import EngineError
 
 MOST_HYPOTHESES: Final = 256
-# Options that only the native engine has, with their names in `SearchOptions` of `pocketmt.engine`.
+# Options that only the native engine has, with their names in `SearchOptions` of `pocketmt.engine`. The first one that
+# is set is named: replaced unknowns need attention, too.
 _NATIVE_ONLY: Final = {
-    "attention": "alignment and replace_unknowns",
     "unknown": "replace_unknowns",
+    "attention": "alignment",
     "no_repeat_ngram": "no_repeat_ngram_size",
     "repeat_limit": "repeat_limit",
     "suppressed_sequences": "suppressed_sequences",
