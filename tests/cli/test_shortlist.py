@@ -163,6 +163,9 @@ def test_evaluate_scores_what_translate_writes_with_pytorch(
         ([], "Give --output"),
         (["-o", "out"], "Give text to learn from"),
         (["--like", "other.pocketmt", "-o", "out", "--top-k", "9"], "--top-k and --frequent need --source"),
+        (["--like", "other.pocketmt", "-o", "out", "-b", "8"], "--beam-size needs --recall-source"),
+        (["-s", "train.en", "-t", "train.de", "-o", "out", "-b", "8"], "--beam-size needs --recall-source"),
+        (["-s", "both.tsv", "-o", "out", "-b", "8"], "--beam-size needs --recall-source"),
         (["-s", "train.en", "-t", "train.de", "-o", "out", "--top-k", "256"], "256 is not in the range"),
     ],
 )

@@ -13,6 +13,7 @@ from pocketmt.cli.options import (
     GivenOnce,
     beam_size_option,
     check_replaces_nothing,
+    is_given,
     json_option,
     require_both_sides,
 )
@@ -176,6 +177,11 @@ def _check_usage(
         raise click.UsageError("Give --output, or a text to measure recall on: --recall-source and --recall-target.")
     if output is not None and source is None and like is None:
         raise click.UsageError("Give text to learn from, --source and --target, or --like.")
+    translated = source is not None and target is None and format_of(source) == "text"
+    if is_given("beam_size") and recall_source is None and not translated:
+        raise click.UsageError(
+            "--beam-size needs --recall-source, or plain text as --source without --target: nothing else is translated."
+        )
     if alignments is not None and source is not None:
         require_both_sides(source, target, "--target")
     if recall_source is not None:
