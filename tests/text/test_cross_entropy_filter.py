@@ -55,7 +55,9 @@ def test_the_model_may_be_trained_on_another_text(text: Path, tmp_path: Path) ->
         improbable_lines(text, 0.02, model_text)
 
 
-@pytest.mark.parametrize(("share", "count"), [(0.0, 0), (0.009, 0), (0.05, 5), (0.059, 5), (1.0, 100)])
+@pytest.mark.parametrize(
+    ("share", "count"), [(0.0, 0), (0.009, 0), (0.05, 5), (0.059, 5), (0.29, 29), (0.57, 57), (1.0, 100)]
+)
 def test_the_share_is_rounded_down(text: Path, share: float, count: int) -> None:
     assert len(improbable_lines(text, share)) == count
 

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import partial
 from itertools import count as count_from
 from itertools import islice
@@ -24,6 +25,7 @@ LINES_AT_ONCE: Final = 10_000  # scored by one process
 # The bytes of these sort as the numbers do: cross-entropies are not negative.
 _SCORED: Final = struct.Struct(">dQ")  # cross-entropy, number of the line
 _NUMBER: Final = struct.Struct(">Q")
+_LARGEST_DENOMINATOR: Final = 10**9  # of the share of lines: nine decimals, or a fraction such as 1/42
 Model = LanguageModel | KenLanguageModel
 
 
@@ -53,7 +55,8 @@ def improbable_lines(
     Raises DataError if a text cannot be read or `model_text` is empty.
     """
     count = sum(1 for _ in read_lines(text))
-    worst = int(share * count)
+    # The number that stands for 0.29 is less than 0.29, and 100 times that would be 28 lines.
+    worst = int(Fraction(share).limit_denominator(_LARGEST_DENOMINATOR) * count)
     if worst == 0 or count < 2:
         return
     scored = ExternalSort(folder, _SCORED.size)
