@@ -10,12 +10,17 @@ from pocketmt.cli.main import run as run_command
 from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.engine import Translator
 from pocketmt.errors import DataError
+from pocketmt.model_file import open_model
+from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.packing.decoded import read_model
+from pocketmt.packing.known_words import add_known_words
 from pocketmt.packing.run import pack_run
+from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.schema import limit_updates
+from pocketmt.text.word_filter import WordFilter
 from pocketmt.training.trained_model import read_trained_model
 from tests.compression.tiny_run import tensors, write_tiny_run
 
@@ -68,6 +73,38 @@ def test_a_model_file_is_compressed_as_its_run(
         compress_run(task, recipe, tmp_path / f"{model.name}.small")
     assert tensors(tmp_path / f"{run.name}.small") == tensors(tmp_path / f"{model_file.name}.small")
     assert Translator(tmp_path / f"{model_file.name}.small").translate(["red cat"])
+
+
+@pytest.mark.parametrize("options", [[], ["--low-memory"]])
+def test_what_a_model_file_says_and_its_shortlist_are_kept(options: list[str], run: Path, tmp_path: Path) -> None:
+    model, output = tmp_path / "model.pocketmt", tmp_path / "small.pocketmt"
+    pack_run(run, "float32", model, licence="CC-BY-NC-4.0", description="of a test")
+    add_shortlist(model, Shortlist([4, 5, 6], [[7 + k % 9] for k in range(48)]), model)
+    add_known_words(model, WordFilter.of(["red", "cat"]), model)
+    arguments = ["compress", str(model), "8bit", *options, "--output", str(output)]
+    assert run_command(arguments) == 0
+    with open_model(model) as before, open_model(output) as after:
+        for member in ("licence", "description", "shortlist", "known_words"):
+            assert after.manifest[member] == before.manifest[member]
+    kept, expected = tensors(output), tensors(model)
+    assert all(kept[name] == expected[name] for name in ("shortlist", "known_words"))
+    assert run_command([*arguments, "--licence", "mine"]) == 0
+    with open_model(output) as after:
+        assert (after.manifest["licence"], after.manifest["description"]) == ("mine", "of a test")
+
+
+def test_the_teacher_of_a_file_with_a_shortlist_uses_the_whole_vocabulary(
+    run: Path, model_file: Path, text: Path, tmp_path: Path
+) -> None:
+    listed = tmp_path / "listed.pocketmt"
+    add_shortlist(model_file, Shortlist([4, 5, 6], [[]] * 48), listed)
+    recipe, outputs = limit_updates(find_recipe("log4-word-and-sequence-distilled"), 2), []
+    for model in (model_file, listed):
+        outputs.append(tmp_path / f"{model.stem}.small")
+        compress_run(CompressionTask(run=model, folder=tmp_path / model.stem, source_text=text), recipe, outputs[-1])
+    kept = tensors(outputs[1])
+    assert kept.pop("shortlist")
+    assert kept == tensors(outputs[0])
 
 
 def test_scores_on_text_that_is_unknown_are_not_those_before(tmp_path: Path) -> None:

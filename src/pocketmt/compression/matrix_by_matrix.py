@@ -23,7 +23,6 @@ from pocketmt.compression.texts import parallel_text, teacher_of, with_translati
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file import ModelFile
 from pocketmt.model_file.container.mapped_pages import release_pages
-from pocketmt.model_file.known_words import stored_known_words
 from pocketmt.model_file.writer import StreamedTensor, check_model_output, write_model
 from pocketmt.models.networks import network_of
 from pocketmt.packing.contents import FLOAT32, contents_of
@@ -212,7 +211,7 @@ def _write(
     about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
     contents = contents_of(model, FLOAT32, **about, training=training_before(model))
     described = contents.metadata.manifest_members(model.architecture, model.vocabularies.stored)
-    member, tensor = stored_known_words(model.known_words)
+    member, tensor = contents.optional_parts()
     manifest = described | parameter_members(encoded, dict(groups)) | member
     tensors = {name: tensor for parameter in encoded.values() for name, tensor in parameter.tensors.items()}
     return write_model(output, manifest, tensors | tensor, model.vocabularies.stored, task.maximum_size)

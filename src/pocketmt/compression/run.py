@@ -52,8 +52,7 @@ class CompressionTask:
         source_text: plain text, as of `execute`.
         translated: as of `execute`.
         warn: as of `execute`.
-        licence: of the model, kept in the file.
-        description: of the model, kept in the file.
+        licence, description: kept in the file; "": those of the model.
         entropy_coding: as of `pack`.
         maximum_size: of the model file in bytes; None: no limit.
     """

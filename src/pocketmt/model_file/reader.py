@@ -36,7 +36,7 @@ from pocketmt.model_file.matrices.grouped_vectors import VectorGroups
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup, group_of_row
 from pocketmt.model_file.matrices.sparse import check_kept, expand, kept_name, weights_name
 from pocketmt.model_file.matrices.stored_form import TensorLayout
-from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, read_shortlist
+from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, CompressedShortlist, StoredShortlist, read_shortlist
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 from pocketmt.text.word_filter import WordFilter
@@ -167,6 +167,12 @@ class ModelFile:
             return None
         sizes = self.architecture.source_size, self.architecture.vocabulary_size
         return read_shortlist(self.data(SHORTLIST_TENSOR), self.stored_shortlist, *sizes)
+
+    def compressed_shortlist(self) -> CompressedShortlist | None:
+        """Return the shortlist as it is stored, for another file with the same vocabularies; None if there is none."""
+        if self.stored_shortlist is None:
+            return None
+        return CompressedShortlist(self.stored_shortlist, bytes(self.data(SHORTLIST_TENSOR)))
 
     def known_words(self) -> WordFilter | None:
         """Return the words that the model translates, in lower case; None if the file has none."""

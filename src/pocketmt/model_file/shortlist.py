@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
+from pocketmt.model_file.container.stream_writer import StoredTensor
 from pocketmt.model_file.container.xz_tensor import ENCODING, check_encoding, decompress
 
 MOST_TARGETS: Final = 255  # of one source piece: the count is a byte
@@ -19,6 +20,23 @@ class StoredShortlist(NamedTuple):
     def to_json(self) -> dict[str, object]:
         """Return the manifest's entry."""
         return {"encoding": ENCODING, "bytes": self.bytes, "frequent": self.frequent}
+
+
+class CompressedShortlist(NamedTuple):
+    """The shortlist of a model file as it is stored: the manifest's entry, and the tensor."""
+
+    entry: StoredShortlist
+    content: bytes
+
+
+def stored_shortlist(
+    shortlist: CompressedShortlist | None,
+) -> tuple[dict[str, object], dict[str, StoredTensor]]:
+    """Return the member of the manifest and the tensor, by name; None: a file without a shortlist."""
+    if shortlist is None:
+        return {}, {}
+    tensor = StoredTensor("U8", (len(shortlist.content),), shortlist.content)
+    return {"shortlist": shortlist.entry.to_json()}, {SHORTLIST_TENSOR: tensor}
 
 
 def shortlist_from_json(value: object, vocabulary_size: int) -> StoredShortlist:

@@ -7,7 +7,10 @@ from typing import Any, Final
 from torch import Tensor
 
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.known_words import stored_known_words
 from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.model_file.shortlist import CompressedShortlist, stored_shortlist
+from pocketmt.model_file.writer import StoredTensor
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.activations.base import ActivationQuantization
 from pocketmt.quantization.row_groups import QuantizedMatrix, RowGroup
@@ -47,6 +50,13 @@ class ModelContents:
     activation_quantization: ActivationQuantization | None = None
     activation_ranges: TrainedRanges | None = None  # None: no operation is quantized within a trained range
     known_words: WordFilter | None = None  # see `ModelFile.known_words`; None: there are none
+    shortlist: CompressedShortlist | None = None
+
+    def optional_parts(self) -> tuple[dict[str, object], dict[str, StoredTensor]]:
+        """Return the members of the manifest and the tensors, by name, of the shortlist and the known words."""
+        member, tensor = stored_known_words(self.known_words)
+        members, tensors = stored_shortlist(self.shortlist)
+        return member | members, tensor | tensors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,14 +67,25 @@ class PackingOptions:
     maximum_size: int | None = None  # bytes; None: no limit
 
 
-def contents_of(model: TrainedModel, schemes: Schemes, **metadata: Any) -> ModelContents:
-    """Return the contents of a file with the weights of a run; `metadata` are further fields of `ModelMetadata`."""
+def contents_of(
+    model: TrainedModel, schemes: Schemes, *, licence: str = "", description: str = "", **metadata: Any
+) -> ModelContents:
+    """Return the contents of a file with the weights of a model, and its shortlist and known words, if any.
+
+    Args:
+        model: the model.
+        schemes: of its matrices and vectors.
+        licence, description: "": those of the model.
+        metadata: further fields of `ModelMetadata`.
+    """
     source, target = model.languages["source"], model.languages["target"]
     about = ModelMetadata(
         source_language=source,
         target_language=target,
         unit=model.unit,
         language_pieces=model.language_pieces,
+        licence=licence or model.licence,
+        description=description or model.description,
         **metadata,
     )
     return ModelContents(
@@ -74,4 +95,5 @@ def contents_of(model: TrainedModel, schemes: Schemes, **metadata: Any) -> Model
         schemes,
         about,
         known_words=model.known_words,
+        shortlist=model.shortlist,
     )

@@ -95,7 +95,10 @@ def _trained_model(name: str, path: Path, file: ModelFile, weights: dict[str, Te
         vocabularies=file.vocabularies(),
         configuration=None,
         language_pieces=file.language_pieces,
+        licence=str(file.manifest["licence"]),
+        description=str(file.manifest["description"]),
         known_words=file.known_words(),
+        shortlist=file.compressed_shortlist(),
         digest=file_digest(path),
         float_file=None if changed else path,
     )

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations.activation_quantization import activation_scale_name
-from pocketmt.model_file.known_words import stored_known_words
 from pocketmt.model_file.matrices.entropy_coding import CODING
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.model_file.writer import StoredTensor, write_model
@@ -47,7 +46,7 @@ def pack(path: str | os.PathLike[str], contents: ModelContents, options: Packing
     weights = _stored_weights(contents, chosen, list(shapes))
     encoded = {name: _encode(name, weight, contents, chosen, options) for name, weight in weights.items()}
     members, tensors = _activations(contents, chosen)
-    member, tensor = stored_known_words(contents.known_words)
+    member, tensor = contents.optional_parts()
     described = contents.metadata.manifest_members(contents.architecture, vocabularies)
     manifest = described | parameter_members(encoded, chosen) | members | member
     if any(parameter.entropy_coded for parameter in encoded.values()):

@@ -1,5 +1,6 @@
 """A model from the folder of a run, a model file, the name of a bundled model, or a model of another toolkit."""
 
+import dataclasses
 from functools import cached_property
 from pathlib import Path
 
@@ -111,8 +112,8 @@ def text_precision(device: str) -> str | None:
 
 
 def _float_file(model: TrainedModel, packed: Path) -> Path:
-    """Return the model file in full precision; a model that has none is written to `packed`."""
+    """Return the model file in full precision, without a shortlist; a model that has none is written to `packed`."""
     if model.float_file is not None:
         return model.float_file
-    pack(packed, contents_of(model, FLOAT32))
+    pack(packed, dataclasses.replace(contents_of(model, FLOAT32), shortlist=None))
     return packed

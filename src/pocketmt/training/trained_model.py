@@ -15,6 +15,7 @@ from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_from_json
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import DEFAULT_UNIT
+from pocketmt.model_file.shortlist import CompressedShortlist
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.text.formats.format import Languages
@@ -39,7 +40,10 @@ class TrainedModel:
     configuration: Configuration | None  # None if the folder holds none, and for a model file.
     digest: str  # Hexadecimal SHA-256 of the file of weights.
     language_pieces: LanguagePieces | None = None  # None: there is one language on each side.
-    known_words: WordFilter | None = None  # Of a model file that has some, see `ModelFile.known_words`.
+    licence: str = ""  # Of a model file, as the description, the known words and the shortlist.
+    description: str = ""
+    known_words: WordFilter | None = None  # see `ModelFile.known_words`
+    shortlist: CompressedShortlist | None = None
     float_file: Path | None = None  # A model file that holds exactly this model in fp32, if there is one.
 
     @property
