@@ -145,6 +145,12 @@ def test_the_folder_of_a_run_and_entropy_coding_are_refused(model_file: Path, tm
     assert run_command(["compress", str(model_file), "--target-size", "30kB", "--low-memory", "-o", "x"]) == 2
 
 
+def test_text_that_would_not_be_used_is_refused(model_file: Path, text: Path, tmp_path: Path) -> None:
+    task = CompressionTask(run=model_file, folder=tmp_path / "work", source_text=text)
+    with pytest.raises(ConfigurationError, match=r"plain\.en would not be used: the recipe 8bit needs no text"):
+        compress_matrix_by_matrix(task, find_recipe("8bit"), tmp_path / "small.pocketmt")
+
+
 RECIPE = Path(__file__).resolve().parents[2] / "benchmarks" / "recipes" / "aji" / "log4-after-training.toml"
 MEASURED = """
 import sys

@@ -145,6 +145,12 @@ def test_a_size_is_reached_from_plain_text(model_file: Path, text: Path, tmp_pat
     assert output.stat().st_size <= 30_000
 
 
+def test_text_that_nothing_is_learnt_from_scores_the_result(model_file: Path, text: Path, tmp_path: Path) -> None:
+    task = CompressionTask(run=model_file, folder=tmp_path / "work", source_text=text)
+    compress_run(task, find_recipe("8bit"), tmp_path / "small.pocketmt")
+    assert {"agreement_bleu", "loss"} <= read_model(str(tmp_path / "small.pocketmt")).training["compression"].keys()
+
+
 def test_sensitivity_is_measured_on_translations_of_plain_text(
     model_file: Path, text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,8 +98,16 @@ def _only_stage(plan: Plan) -> PlannedStage:
 
 
 def _corpus(task: CompressionTask, model: TrainedModel, plan: Plan) -> Corpus | None:
-    """Return the text; the engine that translates plain text is gone when this returns."""
-    if not plan.needs_text and task.source_text is None:
+    """Return the text; the engine that translates plain text is gone when this returns.
+
+    Raises ConfigurationError if plain text is given to a recipe that needs none, as there is no validation.
+    """
+    if not plan.needs_text:
+        if task.source_text is not None:
+            raise ConfigurationError(
+                f"{task.source_text} would not be used: the recipe {plan.recipe.name} needs no text, and --low-memory "
+                "scores nothing; leave the text or --low-memory out"
+            )
         return None
     corpus = parallel_text(model, plan, task.source_text, task.warn)
     teacher = teacher_of(model, task.folder, task.translated)

@@ -60,7 +60,7 @@ def parallel_text(
     Raises:
         DataError: it has none, and no plain text replaces it; or text that is needed has an error, or the plain text is
             blank or a pipe.
-        ConfigurationError: plain text is given, but no stage learns from it.
+        ConfigurationError: plain text is given beside other text, but no stage learns from it.
     """
     if source_text is not None:
         _check_text(source_text, model)
@@ -79,7 +79,7 @@ def parallel_text(
             f"{model.name}: the recipe needs text, but none is known: give plain text with --source-text, or a "
             "training configuration with --configuration"
         )
-    if source_text is not None and not (plan.learns_from_translations or (corpus is None and plan.needs_text)):
+    if source_text is not None and corpus is not None and not plan.learns_from_translations:
         objectives = " or ".join(SEQUENCE_OBJECTIVES)
         raise ConfigurationError(
             f"nothing would be learnt from {source_text}: no stage of the recipe has the objective {objectives}; "
