@@ -72,7 +72,7 @@ def test_a_file_that_grows_too_large_is_named_and_not_left(
     out.mkdir()
     arguments: dict[str, tuple[str | Path, ...]] = {
         "pack": (tiny_run, "-o", out / "x.pocketmt"),
-        "compress": (tiny_run, "8bit", "--limit-updates", "1", "-o", out / "x.pocketmt"),
+        "compress": (tiny_run, "8bit", "-o", out / "x.pocketmt"),
         "distill": (tiny_run, "--text", text, "-b", "1", "-o", out / "x.en", out / "x.up"),
         "pipeline": (write_pipeline(tiny_run.parent), "-o", out),
         "translate": ("-m", random_model, "-b", "1", "-i", text, "-o", out / "x.up"),

@@ -142,6 +142,11 @@ def test_the_recipe_of_these_tests_is_valid(tmp_path: Path) -> None:
         ),
         ("rate = 1e-3", "rate = 1e-3, constant_updates = 5", "constant_updates has no effect with the schedule 'const"),
         ("bits = 3", "bits = 1\nfrequency_ratio = 2", "quantize[0]: `frequency_ratio` has no effect with 1 bit"),
+        (
+            '"logarithmic"\nbits = 4\ngranularity = "row"',
+            '"uniform"\nbits = 8\ngranularity = "matrix"\noptions = { scales = "float32" }',
+            "stages[1].quantize[0]: uniform: scales has no effect with the granularity 'matrix'",
+        ),
         ('name = "a test"', "", "recipe.toml: the field `name` is missing: add it"),
         ('"a test"', '"a test"\nstage = 1', "unknown field `stage` (allowed: name, stages, paper, description, seed, "),
         ("[[stages]]", "[[stages", "recipe.toml: "),

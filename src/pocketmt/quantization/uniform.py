@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Literal, Self
 import torch
 from torch import Tensor
 
+from pocketmt.errors import ConfigurationError
 from pocketmt.quantization.rounding import bfloat16_at_least, float32_at_least
 from pocketmt.quantization.scheme import Parameters, Scheme
 
@@ -23,6 +24,8 @@ class Uniform(Scheme):
     Attributes:
         scales: precision of the scales of rows; that of a matrix has float32. Networks of other toolkits have scales
             that bfloat16 does not hold.
+
+    Raises ConfigurationError if `scales` is given for the scale of a matrix.
     """
 
     granularity: Literal["row", "matrix"] = "row"
@@ -33,6 +36,13 @@ class Uniform(Scheme):
     keeps_zero: ClassVar[bool] = True
     bits: ClassVar[Literal[8]] = 8
     highest_code: ClassVar[int] = HIGHEST_CODE
+
+    def __post_init__(self) -> None:
+        if self.granularity == "matrix" and self.scales != "bfloat16":
+            raise ConfigurationError(
+                f"{self.name}: scales has no effect with the granularity 'matrix', whose scale has float32 in any "
+                "case: leave it out"
+            )
 
     def fit(self, weight: Tensor) -> Parameters:
         """Return scale, float32 [rows] or [1]: max |weight| / the highest code, rounded up so that nothing clips."""
