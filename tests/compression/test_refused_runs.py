@@ -125,6 +125,12 @@ def test_text_with_an_error_is_not_used_where_no_stage_needs_any(tmp_path: Path)
         )
 
 
+def test_a_stage_whose_batches_are_too_small_is_named(tiny_run: Path, tmp_path: Path) -> None:
+    small = one_stage("uniform", 8, method="straight_through", batch_tokens=1)
+    with pytest.raises(DataError, match=r"^stages\[0\]\.retraining: the longest .* \(1\): raise batch_tokens to \d+$"):
+        compress(read_trained_model(tiny_run), small, tmp_path)
+
+
 def test_a_configuration_of_other_languages_is_refused(tiny_run: Path, tmp_path: Path) -> None:
     model = read_trained_model(tiny_run)
     assert model.configuration is not None

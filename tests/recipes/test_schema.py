@@ -143,6 +143,17 @@ def test_the_recipe_of_these_tests_is_valid(tmp_path: Path) -> None:
         ("rate = 1e-3", "rate = 1e-3, constant_updates = 5", "constant_updates has no effect with the schedule 'const"),
         ("bits = 3", "bits = 1\nfrequency_ratio = 2", "quantize[0]: `frequency_ratio` has no effect with 1 bit"),
         (
+            '"binary"\nbits = 3',
+            '"uniform"\nbits = 8\nfrequency_ratio = 2',
+            "stages[0].quantize[0]: frequency_ratio needs a scheme that has 8, 7, 6, 5, 4, 3, 2, 1 bits, and uniform "
+            "does not have 7: choose binary",
+        ),
+        (
+            "bits = 3",
+            'bits = 3\nfrequency_ratio = 2\ngranularity = "matrix"',
+            "stages[0].quantize[0]: binary: granularity is 'matrix', expected",
+        ),
+        (
             '"logarithmic"\nbits = 4\ngranularity = "row"',
             '"uniform"\nbits = 8\ngranularity = "matrix"\noptions = { scales = "float32" }',
             "stages[1].quantize[0]: uniform: scales has no effect with the granularity 'matrix'",

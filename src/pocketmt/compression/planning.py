@@ -1,5 +1,6 @@
 """Resolution of a recipe for a network; recipes that cannot be executed are refused here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -21,7 +22,7 @@ from pocketmt.model_file.matrices.grouped_vectors import MAXIMUM_LENGTH
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
 from pocketmt.quantization.activations.static import StaticActivations
-from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.quantization.registry import allowed_options, scheme_from_options
 from pocketmt.recipes.activations import FullQuantization
 from pocketmt.recipes.matrices import (
     VECTOR_KINDS,
@@ -187,7 +188,7 @@ def _selected(entry: Quantize, architecture: Architecture, where: str) -> list[s
 def entry_schemes(entry: Quantize, where: str) -> tuple[Scheme, ...]:
     """Return an entry's schemes: one, or one for each cluster of words.
 
-    Raises ConfigurationError, naming `where`, for options that the scheme does not have.
+    Raises ConfigurationError, naming `where`, for options that the scheme does not have, or a cluster's bits.
     """
     options = dict(entry.options)
     for reserved in ("bits", "granularity"):
@@ -195,8 +196,22 @@ def entry_schemes(entry: Quantize, where: str) -> tuple[Scheme, ...]:
             raise ConfigurationError(f"{where}.options: {reserved} belongs next to `scheme`, not among its options")
     if entry.granularity is not None:
         options["granularity"] = entry.granularity
-    widths = [entry.bits] if entry.frequency_ratio is None else range(entry.bits, 0, -1)
     try:
-        return tuple(scheme_from_options(entry.scheme, bits=bits, **options) for bits in widths)
+        schemes = [scheme_from_options(entry.scheme, bits=entry.bits, **options)]
+        if entry.frequency_ratio is not None:
+            widths = range(entry.bits - 1, 0, -1)
+            _check_widths(entry, widths)
+            schemes += [scheme_from_options(entry.scheme, bits=bits, **options) for bits in widths]
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from error
+    return tuple(schemes)
+
+
+def _check_widths(entry: Quantize, widths: Sequence[int]) -> None:
+    known = allowed_options(entry.scheme)["bits"] or ()
+    missing = [bits for bits in widths if bits not in known]
+    if missing:
+        raise ConfigurationError(
+            f"frequency_ratio needs a scheme that has {', '.join(map(str, (entry.bits, *widths)))} bits, and "
+            f"{entry.scheme} does not have {missing[0]}: choose binary, with at most 4 bits, or leave it out"
+        )

@@ -20,6 +20,7 @@ from pocketmt.compression.pruning.training import TrainedPruning, make_prunings
 from pocketmt.compression.retraining.factory import parameter_trainer
 from pocketmt.compression.stage_context import CompressionProgress, StageContext
 from pocketmt.compression.stage_result import StageResult
+from pocketmt.errors import DataError
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.activations.static import StaticActivations
 from pocketmt.quantization.row_groups import QuantizedMatrix, by_parameter, decoded_weights
@@ -148,7 +149,10 @@ class StageRun:
         tokens = retraining.batch_tokens or context.defaults.training.batch_tokens
         order = (context.seed * 1_000_003 + self.progress.stage + 1) * 10_007 + epoch
         together = context.defaults.training.batches_per_update
-        return share_of_epoch(context.fabric, context.architecture, pairs, tokens, order, done, together)
+        try:
+            yield from share_of_epoch(context.fabric, context.architecture, pairs, tokens, order, done, together)
+        except DataError as error:
+            raise DataError(f"stages[{self.progress.stage}].retraining: {error}") from error
 
     def load(self, state: dict[str, Any]) -> None:
         """Restore a checkpoint of this stage."""

@@ -28,9 +28,11 @@ def make_batches(
     """
     most = max(map(max, lengths), default=0)
     if most > token_budget and not longer_alone:
+        # A length is at least 1, and the end of the sentence counts as well.
+        shorter = f", or lower maximum_length below {token_budget}" if token_budget > 1 else ""
         raise DataError(
             f"the longest sentence pair has {most} tokens, more than a batch may hold ({token_budget}): raise "
-            f"batch_tokens to {most}, or lower maximum_length below {token_budget}"
+            f"batch_tokens to {most}{shorter}"
         )
     generator = random.Random(seed)
     order = list(range(len(lengths)))
