@@ -9,6 +9,20 @@ class ConfigurationError(PocketMTError):
     """A configuration file or option has an unknown key, a wrong type or a value out of range."""
 
 
+class OtherNetworkError(ConfigurationError):
+    """A recipe is for networks of another architecture.
+
+    Attributes:
+        problem: what is wrong, and where.
+        remedy: what the author of the recipe can change.
+    """
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        """Take both parts of the message."""
+        super().__init__(f"{problem}: {remedy}")
+        self.problem, self.remedy = problem, remedy
+
+
 class DataError(PocketMTError):
     """A text file, corpus or vocabulary cannot be used."""
 

@@ -21,7 +21,7 @@ from pocketmt.cli.options import (
     licence_option,
 )
 from pocketmt.cli.streams import warn
-from pocketmt.errors import ConfigurationError
+from pocketmt.errors import ConfigurationError, DataError, OtherNetworkError
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -251,12 +251,19 @@ def _find_recipe(name: str, most_updates: int, precision: "Precision | None") ->
 
 @contextmanager
 def _naming_recipe(name: str) -> Iterator[None]:
-    """Name the recipe in an error about one of its stages."""
+    """Name the recipe in an error about one of its stages; who uses a built-in one is advised to choose another."""
+    from pocketmt.recipes.catalogue import FOR_EVERY_NETWORK
+
     try:
         yield
-    except ConfigurationError as error:
+    except OtherNetworkError as error:
+        said = str(error)
+        if other := FOR_EVERY_NETWORK.get(name):
+            said = f"{error.problem}: choose another built-in recipe, such as {other}"
+        raise ConfigurationError(f"{name}: {said}") from error
+    except (ConfigurationError, DataError) as error:
         if str(error).startswith("stages["):
-            raise ConfigurationError(f"{name}: {error}") from error
+            raise (DataError if isinstance(error, DataError) else ConfigurationError)(f"{name}: {error}") from error
         raise
 
 

@@ -34,6 +34,14 @@ RECOMMENDED: Final = (
     ),
 )
 
+# Built-in recipes that are not for every network, each with one that is, of about the same size.
+FOR_EVERY_NETWORK: Final = {
+    "8bit-pruned-heads": "8bit",
+    "8bit-pruned-nodes": "8bit",
+    "mixed-2-bits-distilled": "entropy-2-bits-distilled",
+    "mixed-2.6-bits-distilled": "entropy-2.6-bits-distilled",
+}
+
 
 def recipe_names() -> list[str]:
     """Return the names of the built-in recipes, sorted."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from pocketmt.errors import ConfigurationError
+from pocketmt.errors import OtherNetworkError
 from pocketmt.model_file.architecture import Architecture
 
 # The sub-layer types of Chung et al. 2020, Table 1. Recipes serve both kinds of decoders: the type of self-attention
@@ -62,16 +62,16 @@ def select(
         where: the key of the patterns in the recipe, which ends in "matrices" or "vectors".
 
     Raises:
-        ConfigurationError: a pattern matches nothing.
+        OtherNetworkError: a pattern matches nothing.
     """
     found: set[str] = set()
     for pattern in patterns:
         matched = match(names, pattern)
         if not matched:
             what = "matrix" if where.endswith("matrices") else "vector"
-            raise ConfigurationError(
-                f"{where}: {pattern!r:.120} matches no {what} of the network: give one of {', '.join(kinds)}, or a "
-                f"pattern of names such as {names[-1]!r}"
+            raise OtherNetworkError(
+                f"{where}: {pattern!r:.120} matches no {what} of the network",
+                f"give one of {', '.join(kinds)}, or a pattern of names such as {names[-1]!r}",
             )
         found.update(matched)
     return [name for name in names if name in found]

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from pocketmt.compression.activations.fully_quantized import matches, places, quantize_activations, set_quantizing
-from pocketmt.errors import ConfigurationError
+from pocketmt.errors import ConfigurationError, OtherNetworkError
 from pocketmt.model_file.activations.activation_ranges import BUCKETED
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.dropout import Dropouts
@@ -99,10 +99,11 @@ def plan_activations(
     if earlier is not None:
         raise ConfigurationError(f"{place}.activations: an earlier stage quantizes activations: leave it out")
     if not architecture.supports_quantized_activations:
-        raise ConfigurationError(
+        raise OtherNetworkError(
             f"{place}.activations: fully quantized networks are Transformers with self-attention in the decoder, "
             "untied layers, the same number of heads in all layers and no options of other programs (an activation, "
-            "other positions, an output bias and so on): leave [stages.activations] out for this network"
+            "other positions, an output bias and so on)",
+            "leave [stages.activations] out for this network",
         )
     found = _settings(settings, f"{place}.activations")
     for key in ("bucketed", "clamped_gradient"):

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pocketmt.compression.pruning.sublayers import Sublayer, prunable_sublayers
-from pocketmt.errors import ConfigurationError
+from pocketmt.errors import ConfigurationError, OtherNetworkError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import SCHEMES
@@ -40,9 +40,9 @@ def plan_pruning(stage: Stage, architecture: Architecture, place: str) -> tuple[
         where = f"{place}.prune[{number}]"
         names = matrix_names(architecture)
         if not isinstance(settings, Magnitude) and not prunable_sublayers(architecture):
-            raise ConfigurationError(
-                f"{where}: {_method(settings)} removes heads and nodes of Transformers, and this network is not one: "
-                "choose another recipe, or method 'magnitude'"
+            raise OtherNetworkError(
+                f"{where}: {_method(settings)} removes heads and nodes of Transformers, and this network is not one",
+                "choose another recipe, or method 'magnitude'",
             )
         found = select(names, settings.matrices, matching, kinds_of(architecture), f"{where}.matrices")
         if isinstance(settings, Magnitude):
