@@ -242,6 +242,45 @@ def test_variants_are_found_by_their_script() -> None:
         assert list(read_sides([content], "file", ("target",), ("en", f"zho_{script}"))) == [(script,)]
 
 
+def one_unit(*tags: str) -> bytes:
+    """A file of one unit, whose text in each language is its tag."""
+    found = "".join(f'<tuv xml:lang="{tag}"><seg>{tag}</seg></tuv>' for tag in tags)
+    return f"<tmx><body><tu>{found}</tu></body></tmx>".encode()
+
+
+@pytest.mark.parametrize(
+    ("languages", "tags", "pair"),
+    [
+        (("en-US", "en-GB"), ("en-US",), ("en-US", None)),
+        (("en-US", "en-GB"), ("en-GB",), (None, "en-GB")),
+        (("en-US", "en-GB"), ("en",), ("en", None)),
+        (("en-US", "en-GB"), ("en-GB", "en"), ("en", "en-GB")),
+        (("en-US", "en-GB"), ("en-AU", "en_us"), ("en_us", "en-AU")),
+        (("en", "en-GB"), ("en-GB", "en-US"), ("en-US", "en-GB")),
+        (("zho_Hant", "zho_Hans"), ("zh-Hant", "fr"), ("zh-Hant", None)),
+        (("en", "eng"), ("en-GB",), ("en-GB", "en-GB")),
+    ],
+)
+def test_two_variants_of_one_language_are_two_sides(
+    languages: tuple[str, str], tags: tuple[str, ...], pair: tuple[str | None, str | None]
+) -> None:
+    content = one_unit(*tags)
+    if None in pair:
+        with pytest.raises(DataError, match="no unit has text in"):
+            list(read_sides([content], "file", ("source", "target"), languages))
+    else:
+        assert list(read_sides([content], "file", ("source", "target"), languages)) == [pair]
+
+
+def test_text_in_another_region_of_the_language_is_translated() -> None:
+    def to_translate(*tags: str) -> list[tuple[str, ...]]:
+        units = read_units([one_unit(*tags)], "file", ("pt-BR", "pt-PT"), print)
+        return [unit.lines for unit in units if unit is not None and unit.line]
+
+    assert to_translate("pt-BR", "fr") == [("pt-BR",)]
+    assert to_translate("pt-PT", "fr") == to_translate("pt-BR", "pt-PT") == []
+
+
 @pytest.mark.parametrize("languages", [("", ""), ("en", "")])
 def test_languages_that_are_not_known_are_those_of_the_file(languages: tuple[str, str]) -> None:
     unit = b'<tu><tuv xml:lang="en"><seg>a</seg></tuv><tuv xml:lang="de"><seg>b</seg></tuv></tu>'

@@ -41,7 +41,8 @@ def read_units(blocks: Iterable[bytes | None], name: str, languages: Languages, 
             continue
         buffer.add(block)
         for unit in parser.feed(block):
-            text, target = unit.find(languages[0]), unit.tag(languages[1])
+            source, target = unit.tags(languages)
+            text = unit.variants.get(source or "")
             blank = unit.blank.get(target or "")
             if blank is not None and not (text or "").strip():
                 text = None
@@ -151,8 +152,8 @@ def _escape(text: str) -> str:
 def _pair(unit: TranslationUnit, languages: Languages | None) -> tuple[str, str] | None:
     if languages is None:
         return None
-    source, target = (unit.find(language) for language in languages)
-    return None if source is None or target is None else (source, target)
+    source, target = unit.tags(languages)
+    return None if source is None or target is None else (unit.variants[source], unit.variants[target])
 
 
 def _only_languages(parser: TmxParser, unit: TranslationUnit, name: str) -> Languages | None:

@@ -4,11 +4,14 @@ The parser is Python's expat. Entities that the file declares are refused, so th
 large ones nor other files be read. A document type declaration that names the DTD is allowed; the DTD is not read.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 from xml.parsers import expat
 
 from pocketmt.errors import DataError
+from pocketmt.text.formats.format import Languages
 from pocketmt.text.language_tags import primary_subtag, standard_tag
 
 MOST_UNIT_BYTES: Final = 16 << 20  # Bytes between the ends of two units.
@@ -35,16 +38,32 @@ class TranslationUnit:
     end: int = 0
     blank: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def find(self, language: str) -> str | None:
-        """Return the text in a language, preferably of the same region; None if there is none."""
-        tag = self.tag(language)
-        return None if tag is None else self.variants[tag]
+    def tags(self, languages: Languages) -> tuple[str | None, str | None]:
+        """Return the tags of the variants in two languages, each preferably of the same region; None if there is none.
 
-    def tag(self, language: str) -> str | None:
-        """Return the tag of the variant in a language, preferably of the same region; None if there is none."""
-        tags = [tag for tag in self.variants if primary_subtag(tag) == primary_subtag(language)]
-        exact = [tag for tag in tags if standard_tag(tag).lower() == standard_tag(language).lower()]
-        return (exact or tags)[0] if tags else None
+        One variant is not both sides: for en-US and en-GB, en is the source, but en-GB is the target.
+        """
+        return _tags_of_sides(tuple(self.variants), languages)
+
+
+@lru_cache(64)  # The units of a file have the same tags.
+def _tags_of_sides(tags: tuple[str, ...], languages: Languages) -> tuple[str | None, str | None]:
+    source, target = (_tags_in(language, tags) for language in languages)
+    if not _is_same(*languages):
+        # A variant in exactly the language of the other side is left to that side.
+        source = [tag for tag in source if not _is_same(tag, languages[1])]
+        target = [tag for tag in target if not _is_same(tag, languages[0]) and tag not in source[:1]]
+    return next(iter(source), None), next(iter(target), None)
+
+
+def _tags_in(language: str, tags: Iterable[str]) -> list[str]:
+    """Return the tags of a language, first those of its region."""
+    same = [tag for tag in tags if primary_subtag(tag) == primary_subtag(language)]
+    return sorted(same, key=lambda tag: not _is_same(tag, language))
+
+
+def _is_same(tag: str, other: str) -> bool:
+    return standard_tag(tag).lower() == standard_tag(other).lower()
 
 
 class TmxParser:
