@@ -88,6 +88,29 @@ def test_another_text_is_refused(tmp_path: Path, changed: list[tuple[str]]) -> N
         fill(str(tmp_path), changed)
 
 
+def test_a_text_that_became_shorter_after_an_interruption_is_refused(location: str) -> None:
+    storage = open_storage(location)
+    shards = Shards(storage, location, {"model": "a"})
+    blocks = list(shards.missing(cut(ROWS, 2), print))
+    for number in (0, 4):  # Blocks are finished in any order.
+        shards.store(blocks[number], Result(upper(blocks[number])))
+    shards = Shards(storage, location, {"model": "a"})
+    missing = shards.missing(cut(ROWS[:6], 2), print)
+    assert [next(missing).number, next(missing).number] == [1, 2]
+    with pytest.raises(
+        ConfigurationError, match=r"another text \(the text has become shorter\): choose another folder"
+    ):
+        next(missing)
+
+
+@pytest.mark.parametrize("name", ["000003.txt", "records/000003.json"])
+def test_a_shard_or_a_record_alone_shows_that_the_text_became_shorter(location: str, name: str) -> None:
+    fill(location, ROWS)
+    open_storage(location).write(name, b"interrupted")
+    with pytest.raises(ConfigurationError, match="the text has become shorter"):
+        fill(location, ROWS)
+
+
 def test_another_model_is_refused(tmp_path: Path) -> None:
     fill(str(tmp_path), ROWS)
     with pytest.raises(ConfigurationError, match="holds shards with another model"):

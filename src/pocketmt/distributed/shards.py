@@ -21,6 +21,8 @@ from pocketmt.errors import ConfigurationError
 SETTINGS: Final = "settings.json"
 MANIFEST: Final = "manifest.json"
 RECORDS: Final = "records"
+_RECORD_SUFFIX: Final = ".json"
+_NUMBER: Final = "[0-9]{6,}"  # Pattern of the number of a block in names.
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Shards:
             else:
                 warn(f"{self._location}/{record.file}: damaged: {block.lines} are done again")
                 yield block
-        if self._record(count) is not None:
+        # Blocks are finished in any order, and the record of a shard may be missing.
+        if any(number >= count for number in self._numbers()):
             raise self._other_text("the text has become shorter")
 
     def store(self, block: Block, result: Result) -> None:
@@ -129,12 +132,18 @@ class Shards:
 
     def _check_no_shards(self) -> None:
         """Raise ConfigurationError if there are files that would be replaced, although there are no settings."""
-        ours = re.compile(rf"{MANIFEST}|{RECORDS}|\d{{6,}}{re.escape(self._suffix)}")
+        ours = re.compile(rf"{MANIFEST}|{RECORDS}|{_NUMBER}{re.escape(self._suffix)}")
         if found := sorted(filter(ours.fullmatch, self._storage.names())):
             raise ConfigurationError(
                 f"{self._location} holds {found[0]} but no {SETTINGS}, so it is not a folder of shards: choose another "
                 "folder"
             )
+
+    def _numbers(self) -> Iterator[int]:
+        """Yield the number of each shard and of each record in the storage."""
+        for folder, suffix in ("", self._suffix), (RECORDS, _RECORD_SUFFIX):
+            ours = re.compile(rf"({_NUMBER}){re.escape(suffix)}")
+            yield from (int(found[1]) for found in map(ours.fullmatch, self._storage.names(folder)) if found)
 
     def _write_settings(self) -> None:
         if self._settings is not None:
@@ -161,7 +170,7 @@ class Shards:
 
 
 def _record_name(number: int) -> str:
-    return f"{RECORDS}/{number:06d}.json"
+    return f"{RECORDS}/{number:06d}{_RECORD_SUFFIX}"
 
 
 def _fits(record: ShardRecord, content: bytes | None) -> bool:

@@ -18,8 +18,8 @@ class Storage(Protocol):
         """Return the content of a file; None if it is missing; DataError if an address cannot be read."""
         ...
 
-    def names(self) -> set[str]:
-        """Return the names of its files and folders, without what is in folders; DataError as `read` raises it."""
+    def names(self, folder: str = "") -> set[str]:
+        """Return the names of the files and folders in it, or in a folder of it; DataError as `read` raises it."""
         ...
 
     def write(self, name: str, content: bytes) -> None:
@@ -37,9 +37,9 @@ class _Folder:
         except FileNotFoundError:
             return None
 
-    def names(self) -> set[str]:
+    def names(self, folder: str = "") -> set[str]:
         try:
-            return {each.name for each in self._path.iterdir()}
+            return {each.name for each in (self._path / folder).iterdir()}
         except FileNotFoundError:
             return set()
 
@@ -65,10 +65,11 @@ class _Remote:
             except FileNotFoundError:
                 return None
 
-    def names(self) -> set[str]:
+    def names(self, folder: str = "") -> set[str]:
+        path = f"{self._path}/{folder}" if folder else self._path
         with _explaining(self._address):
             try:
-                return {Path(each).name for each in self._files.ls(self._path, detail=False)}
+                return {Path(each).name for each in self._files.ls(path, detail=False)}
             except FileNotFoundError:
                 return set()
 
