@@ -83,6 +83,23 @@ def test_the_command_that_follows_names_languages_that_it_knows(
     assert f"clean.out.de{named}" in answer.stderr.decode()
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_lines_that_are_copied_are_counted_again_by_a_run_that_resumes(
+    capsys: pytest.CaptureFixture[str], run: Path, tmp_path: Path, count: int
+) -> None:
+    long = "red cat " * 6300
+    (tmp_path / "text.en").write_text("red cat\n\n17\n" + f"{long}\n" * count)
+    outputs = tmp_path / "out.en", tmp_path / "out.up"
+    command = ["distill", str(run), "--text", str(tmp_path / "text.en"), "-b", "1", "-o", *map(str, outputs)]
+    copied = {1: "1 line has text that was copied", 2: "2 lines have text that was copied"}[count]
+    reason = "line 4: a sentence has 50,399 characters; the limit is 50,000"
+    for _ in range(2):
+        assert run_here(command) == 0
+        error = capsys.readouterr().err
+        assert f"warning: {outputs[0]}: {copied}, not translated ({'first ' if count > 1 else ''}{reason}): " in error
+    assert outputs[1].read_text().splitlines()[3].rstrip() == long.rstrip()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -63,6 +63,15 @@ def test_without_a_target_the_model_translates_the_source(
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
+def test_source_lines_that_the_model_copies_are_counted(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "train.en"
+    source.write_text(f"a bird\n{'a bird ' * 8000}\n")
+    answer = pocketmt("shortlist", random_model, "--source", source, "-b", "1", "-o", tmp_path / "out.pocketmt")
+    assert answer.returncode == 0, answer.stderr
+    copied = "1 line has text that was copied, not translated (line 2: a sentence has 55,999 characters"
+    assert f"warning: {source}: {copied}" in answer.stderr.decode()
+
+
 def test_a_file_of_both_sides_gives_the_same_shortlist(
     pocketmt: Run, random_model: Path, faster: Path, parallel: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -123,6 +123,7 @@ def distill(
             progress=ProgressLine("translated", "lines").update,
             translate_blocks=None if cluster is None else _on_cluster(cluster, loaded),
             names={file: str(text) for text, file in files.items()},
+            warn=warn,
         )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
     _show_cleaning(outputs, (record.languages["source"], record.languages["target"]), back_translation)

@@ -141,7 +141,7 @@ def _learn(
     with tempfile.TemporaryDirectory() as folder:
         if target is None and format_of(source) == "text":
             progress = ProgressLine("translated", "lines").update
-            target = translate_source(path, source, Path(folder), beam_size, progress)
+            target = translate_source(path, source, Path(folder), beam_size, progress, warn)
         return learn_shortlist(
             path,
             *both_sides(source, target),

@@ -1,6 +1,6 @@
 """Synthetic parallel text: text and the teachers' translations of it, with a record of their sources."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ import msgspec
 from pocketmt import __version__
 from pocketmt.atomic_file import check_output, remove_unfinished_outputs
 from pocketmt.distillation.teachers import Teachers
+from pocketmt.engine.copied_lines import CopiedLines
 from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
 from pocketmt.line_digest import LineDigest
@@ -76,6 +77,7 @@ def distill(
     progress: Progress = no_progress,
     translate_blocks: TranslateBlocks | None = None,
     names: Mapping[Path, str] | None = None,
+    warn: Callable[[str], None] = lambda message: None,
 ) -> Record:
     """Write texts and the teachers' translations of them as two parallel files, with a record next to the first.
 
@@ -91,6 +93,7 @@ def distill(
         progress: called with the progress in each text.
         translate_blocks: see `translate_text`.
         names: of files in the record, such as the addresses that they are copies of; None: their paths.
+        warn: told how many lines were copied instead of translated.
 
     Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
     folder; and as `translate_text` and `write_pairs` do.
@@ -104,7 +107,8 @@ def distill(
     with _work_folder(folder, teachers.packed_files):
         remove_unfinished_outputs(source, target, recorded)
         pairs = _translate(teachers, texts, side, folder, progress, translate_blocks)
-        written = _write_sides(pairs, (source, target), read, back_translation)
+        copied = CopiedLines(teachers.vocabularies, _languages(teachers, "source"), teachers.models[0].unit)
+        written = _write_sides(pairs, (source, target), read, back_translation, copied)
         record = Record(
             producer=f"pocketmt {__version__}",
             teachers=[{"name": _encodable(model.name), "sha256": model.digest} for model in teachers.models],
@@ -119,11 +123,16 @@ def distill(
             target=written[1],
         )
         write_json(recorded, record, end="\n")
+    copied.report(written[0].path, "remove or divide such lines of the text, or leave out these pairs", warn)
     return record
 
 
 def _write_sides(
-    pairs: Iterator[TextPair], outputs: tuple[Path, Path], read: Sequence[TextRecord], back_translation: bool
+    pairs: Iterator[TextPair],
+    outputs: tuple[Path, Path],
+    read: Sequence[TextRecord],
+    back_translation: bool,
+    copied: CopiedLines,
 ) -> list[TextRecord]:
     """Write lines with their translations as two parallel files; returns records of the files.
 
@@ -132,6 +141,7 @@ def _write_sides(
     digests = LineDigest(), LineDigest()
     with write_pairs(*outputs) as write:
         for pair in pairs:
+            copied.add(*pair)
             sides = pair[::-1] if back_translation else pair
             write(*sides)
             for digest, line in zip(digests, sides, strict=True):

@@ -7,6 +7,7 @@ from typing import Final
 
 from pocketmt.cores import available_cores
 from pocketmt.engine import Translator
+from pocketmt.engine.copied_lines import CopiedLines
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.container.xz_tensor import compress
@@ -85,21 +86,29 @@ def translate_source(
     folder: Path,
     beam_size: int,
     progress: Progress = no_progress,
+    warn: Callable[[str], None] = lambda message: None,
 ) -> Path:
     """Return a file in a folder with the model's own translations of plain source text, to learn a shortlist from.
+
+    `warn` is told how many lines were copied instead of translated.
 
     Raises DataError if the text cannot be read twice, and as `Translator` does.
     """
     check_rereadable(source)  # `learn_shortlist` reads it again.
     lines = list(read_lines(source))
     translator = Translator(model, workers=available_cores())
+    with open_model(model) as file:
+        copied = CopiedLines(file.vocabularies(), translator.languages, translator.unit)
     target = folder / "translations"
     with target.open("w", encoding="utf-8") as stream:
         for start in range(0, len(lines), TRANSLATED_TOGETHER):
             some = lines[start : start + TRANSLATED_TOGETHER]
             translations = translator.translate(some, beam_size=beam_size, protect=False, check=False)
             stream.writelines(f"{text}\n" for text in translations)
+            for line, translation in zip(some, translations, strict=True):
+                copied.add(line, translation)
             progress(min(start + TRANSLATED_TOGETHER, len(lines)), len(lines))
+    copied.report(str(source), "remove or divide such lines", warn)
     return target
 
 
