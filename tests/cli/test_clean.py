@@ -383,4 +383,5 @@ def test_swapped_languages_are_an_error_that_leaves_no_files(pocketmt: Run, tmp_
     assert answer.returncode == 1
     message = answer.stderr.decode()
     assert "no pair is left, so nothing is written (language 3)" in message and "--languages are not swapped" in message
+    assert "turn off the rule 'language' by --minimum-language-probability 0\n" in message
     assert sorted(os.listdir(tmp_path)) == ["text.de", "text.en"]

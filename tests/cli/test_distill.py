@@ -71,7 +71,10 @@ def test_an_ensemble_chooses_by_references(pocketmt: Run, run: Path, tmp_path: P
     assert record["references"][0]["lines"] == 2 and record["references"][1] is None
 
 
-@pytest.mark.parametrize(("target", "named"), [("deu_Latn", " --languages en de\n"), ("mul", "\n"), ("nb", "\n")])
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [("deu_Latn", " --languages en de\n"), ("uzn_Cyrl", " --languages en uz-Cyrl\n"), ("mul", "\n"), ("nb", "\n")],
+)
 def test_the_command_that_follows_names_languages_that_it_knows(
     pocketmt: Run, tmp_path: Path, target: str, named: str
 ) -> None:

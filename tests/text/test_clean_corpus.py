@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from pocketmt.errors import DataError
 from pocketmt.text import clean_corpus as clean_corpus_module
 from pocketmt.text import cross_entropy_filter, external_sort, several_processes
 from pocketmt.text.clean_corpus import CrossEntropyFilter, clean_corpus
@@ -164,3 +165,12 @@ def test_carriage_returns_and_byte_order_marks_within_lines_are_kept(tmp_path: P
     clean_corpus(*sides, *outputs, Cleaning())
     assert outputs[0].read_bytes() == "\ufeffA dog.\nA man.\r\n".encode()
     assert outputs[1].read_bytes() == b"Ein Hund.\nEin Mann.\n"
+
+
+def test_an_error_without_pairs_names_the_option_that_turns_off_the_rule_of_letters(tmp_path: Path) -> None:
+    sides, outputs = (tmp_path / "source", tmp_path / "target"), (tmp_path / "clean", tmp_path / "clean2")
+    sides[0].write_text("a cat\n")
+    sides[1].write_text("bir mushuk\n")
+    cleaning = Cleaning(languages=("en", "uz-Cyrl"), minimum_letters=0.5)
+    with pytest.raises(DataError, match=r"\(letters 1\).*, or turn off the rule 'letters' by --minimum-letters 0$"):
+        clean_corpus(*sides, *outputs, cleaning)

@@ -173,6 +173,38 @@ def test_languages_may_have_scripts_regions_and_codes_of_three_letters() -> None
     assert report.removed[Reason.LETTERS] == report.removed[Reason.LANGUAGE] == 1
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "other"),
+    [
+        ("uz-Cyrl", "Мушук печка устида ухлаяпти.", "uz_Latn"),
+        ("uzn_Cyrl", "Мушук печка устида ухлаяпти.", "uzn_Latn"),
+        ("srp_Latn", "Mačka spava na peći.", "sr-Cyrl"),
+        ("sr-Latn-RS", "Mačka spava na peći.", "sr-cyrl-RS"),
+        ("pa-Arab", "بلی چولھے تے سوں رہی اے۔", "pan_Guru"),
+        ("azb_Arab", "پیشیک یاتیر", "az"),
+        ("zh-Hans", "猫在炉子上睡觉。", "zh-Latn"),
+        ("yue_Hant", "隻貓喺爐上面瞓緊覺。", "yue_Latn"),
+        ("ja-Jpan", "猫がストーブで寝ている。", "ja-Latn"),
+        ("kor_Kore", "고양이가 잔다", "ko-Latn"),
+        ("qq-Deva", "बिल्ली सो रही है", "qq-Latn"),
+        ("sat_Olck", "ᱯᱩᱥᱤ ᱡᱟᱹᱯᱤᱫ ᱠᱟᱱᱟᱭ", "sat_Deva"),
+    ],
+)
+def test_a_script_of_the_tag_counts_instead_of_that_of_the_language(language: str, line: str, other: str) -> None:
+    def reasons(tag: str) -> int:
+        cleaning = Cleaning(languages=(tag, "en"), minimum_letters=0.75)
+        return cleaned([(line, "The cat sleeps on the stove.")], cleaning)[1].removed[Reason.LETTERS]
+
+    assert (reasons(language), reasons(other)) == (0, 1)
+
+
+@pytest.mark.parametrize("language", ["qq", "de-Abcd"])
+def test_a_language_without_a_known_script_has_a_remedy(language: str) -> None:
+    remedy = f"the language {language!r}: add its script as in '{language[:2]}-Latn', give --minimum-letters 0"
+    with pytest.raises(ConfigurationError, match=remedy):
+        clean([], Cleaning(languages=("en", language), minimum_letters=0.5), CleaningReport())
+
+
 def test_unknown_languages_are_refused_before_anything_is_read() -> None:
     never: Iterator[tuple[str, str]] = (pytest.fail("read") for _ in range(1))
     with pytest.raises(ConfigurationError, match="no script is known for the language 'qq'"):

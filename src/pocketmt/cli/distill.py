@@ -23,7 +23,7 @@ from pocketmt.cli.options import (
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 from pocketmt.text.cleaning import knows
-from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.language_tags import primary_subtag, standard_tag
 
 if TYPE_CHECKING:
     from pocketmt.distillation.teachers import Teachers
@@ -131,8 +131,8 @@ def distill(
 
 def _show_cleaning(outputs: tuple[Path, Path], languages: tuple[str, str], back_translation: bool) -> None:
     """Show the command that cleans the two files, with their languages if it knows both."""
-    codes = [primary_subtag(language) for language in languages]
-    named = f" --languages {' '.join(codes)}" if all(map(knows, codes)) else ""
+    known = all(knows(primary_subtag(language)) for language in languages)
+    named = f" --languages {' '.join(map(standard_tag, languages))}" if known else ""
     cleaned = " ".join(quoted(path.with_name(f"clean.{path.name}")) for path in outputs)
     side = " --written-by-model source" if back_translation else ""
     sides = " ".join(map(quoted, outputs))

@@ -228,9 +228,15 @@ def _check_kept(report: CleaningReport, source: Path) -> None:
     """Raise DataError if no pair is left."""
     if not report.kept:
         reasons = ", ".join(f"{reason.value} {count:,}" for reason, count in report.removed.items() if count)
+        options = {Reason.LETTERS: "--minimum-letters 0", Reason.LANGUAGE: "--minimum-language-probability 0"}
+        turned_off = "".join(
+            f", or turn off the rule '{reason.value}' by {option}"
+            for reason, option in options.items()
+            if report.removed[reason]
+        )
         raise DataError(
             f"{source}: no pair is left, so nothing is written ({reasons or 'the files are empty'}): check that the "
-            "sides and --languages are not swapped, and the limits"
+            f"sides and --languages are not swapped, and the limits{turned_off}"
         )
 
 

@@ -50,7 +50,7 @@ class Cleaning:
     remove_duplicates: bool = True
     maximum_copied: float = 1.0  # share of the target's words that occur in the source; 1: no limit
     maximum_repetitions: int | None = None  # of a sequence of up to LONGEST_REPEATED words; None: no limit
-    languages: tuple[str, str] | None = None  # of source and target, such as pt-BR; needed by the next two
+    languages: tuple[str, str] | None = None  # of source and target, such as uz-Cyrl; needed by the next two
     minimum_letters: float = 0.0  # share of a side's characters without spaces; 0: no limit
     minimum_language_probability: float = 0.0  # of each side's language; 0: languages are not identified
 
@@ -143,7 +143,7 @@ class Rules:
         self.identification: LanguageIdentification | None = None
         self.languages = tuple(map(primary_subtag, cleaning.languages or ()))
         if self.languages and cleaning.minimum_letters:
-            self.letters = tuple(map(Letters, self.languages))
+            self.letters = tuple(map(Letters, cleaning.languages or ()))
         if self.languages and cleaning.minimum_language_probability:
             self.identification = LanguageIdentification(self.languages)
 

@@ -21,6 +21,11 @@ def primary_subtag(language: str) -> str:
     return TWO_LETTERS.get(primary, primary)
 
 
+def script_subtag(language: str) -> str:
+    """Return the script of a language tag, by its code of ISO 15924: Cyrl for uz-Cyrl and uzn_Cyrl; "": it has none."""
+    return _script_and_region(language)[0].title()
+
+
 def find_language(tag: str, known: Iterable[str]) -> str | None:
     """Return the tag among `known` that names the same language: deu_Latn for de.
 

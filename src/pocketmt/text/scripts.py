@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.text.language_tags import primary_subtag, script_subtag
 
 # Unicode scripts -> ISO 639-1 codes of the languages that are written in them.
 _LANGUAGES: Final = {
@@ -38,6 +39,11 @@ _LANGUAGES: Final = {
     "Han": "zh",
     "Han Hiragana Katakana": "ja",
 }
+# Codes of ISO 15924 that are no Unicode scripts -> the scripts of their letters.
+_COMBINED: Final = {
+    **{"Aran": "Arabic", "Hans": "Han", "Hant": "Han", "Latf": "Latin", "Latg": "Latin"},
+    **{"Cyrs": "Cyrillic", "Hrkt": "Hiragana Katakana", "Jpan": "Han Hiragana Katakana", "Kore": "Hangul Han"},
+}
 _SCRIPTS: Final = {language: scripts for scripts, languages in _LANGUAGES.items() for language in languages.split()}
 # By script extensions the prolonged sound mark, too, is a letter of Hiragana and Katakana. Not counted are ordinal
 # indicators (as in "100ºC"), ideographic marks that are not ideographs, and halfwidth and fullwidth forms.
@@ -53,14 +59,23 @@ class Letters:
     """Counts the letters, and the marks on them, of a language's script."""
 
     def __init__(self, language: str) -> None:
-        """Take an ISO 639-1 code; ConfigurationError if the language's script is not known."""
+        """Take a language tag: its script, such as that of uz-Cyrl, or the one that the language is written in.
+
+        Raises ConfigurationError if the script is not known.
+        """
         import regex  # type: ignore[import-untyped]
 
-        if language not in _SCRIPTS:
+        primary, script = primary_subtag(language), script_subtag(language)
+        names = _COMBINED.get(script, script) or _SCRIPTS.get(primary, "")
+        scripts = "".join(rf"\p{{Script_Extensions={name}}}" for name in names.split())
+        try:
+            self._pattern = regex.compile(_LETTERS % scripts, regex.VERSION1)  # Without a script, it is no pattern.
+        except regex.error as error:
             known = ", ".join(sorted(_SCRIPTS))
-            raise ConfigurationError(f"no script is known for the language {language!r}: give one of {known}")
-        scripts = "".join(rf"\p{{Script_Extensions={script}}}" for script in _SCRIPTS[language].split())
-        self._pattern = regex.compile(_LETTERS % scripts, regex.VERSION1)
+            raise ConfigurationError(
+                f"no script is known for the language {language!r}: add its script as in '{primary}-Latn', give "
+                f"--minimum-letters 0 to clean without the rule of letters, or give one of {known}"
+            ) from error
 
     def count(self, text: str) -> int:
         """Return the number of characters of a text that are letters of the script."""
