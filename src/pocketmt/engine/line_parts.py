@@ -131,15 +131,20 @@ class LineDivider:
             )
             yield span._replace(reason=_UNKNOWN_SCRIPT) if is_unknown else span
 
-    def divide_for(self, line: str, search: "Search", *, protect: bool = False) -> DividedLine:
-        """Divide a line as the options of a translation say; raises as `divide` does."""
+    def divide_for(
+        self, line: str, search: "Search", *, has_prefix: bool = False, protect: bool = False
+    ) -> DividedLine:
+        """Divide a line as the options of a translation say; raises as `divide` does.
+
+        What has to begin with a given text cannot be put together from parts, and the case of that text counts.
+        """
         return self.divide(
             line,
             search.languages,
             split=search.split,
             protect=protect,
-            capitals=search.capitals,
-            marks=not search.has_prefix,
+            capitals=search.capitals and not has_prefix,
+            marks=not has_prefix,
             terms=search.terms,
         )
 

@@ -54,8 +54,8 @@ class PendingLines:
             vocabularies: of the model.
             lines: to translate.
             search: how.
-            protection: of the lines. A line whose translation lacks a URL, placeholder, tag, symbol, exact number or
-                unknown word is translated again, in other forms. None: it stays as it is.
+            protection: of the lines. A line without a prefix, whose translation lacks a URL, placeholder, tag, symbol,
+                exact number or unknown word, is translated again, in other forms. None: it stays as it is.
         """
         self._model = model
         self._vocabularies = vocabularies
@@ -119,8 +119,8 @@ class PendingLines:
         """Return the results of all lines, those that lost protected parts translated again; check."""
         protection = self._protection
         if protection is not None:
-            texts = [kind.text_of(result) for result in results]
-            lost = [index for index, line in enumerate(self._lines) if protection.is_lost(line, texts[index])]
+            free = [index for index in range(len(self._lines)) if not self._search.has_prefix(index)]
+            lost = [i for i in free if protection.is_lost(self._lines[i], kind.text_of(results[i]))]
             lost = self._protect_sentences(lost, protection, results, kind)
             for form, whole in protection.forms if lost else ():
                 given: dict[int, ProtectedLine] = {}
@@ -129,8 +129,8 @@ class PendingLines:
                     if protection.is_lost(line, text, whole=whole) and (found := form(index, line, text)) is not None:
                         given[index] = found
                 self._translate_again(given, protection, results, kind)
-            for index, line in enumerate(self._lines):
-                results[index] = kind.rewrite(results[index], partial(protection.kept_decimals, line))
+            for index in free:
+                results[index] = kind.rewrite(results[index], partial(protection.kept_decimals, self._lines[index]))
         if self._search.checks is not None:
             texts = [kind.text_of(result) for result in results]
             self._search.checks.check(self._lines, texts, self._search.languages.number_formats)
@@ -171,7 +171,7 @@ class PendingLines:
         return [index for index in lost if index not in divided]
 
     def _pending_again(self, lines: Sequence[DividedLine], protection: LineProtection | None = None) -> "PendingLines":
-        search = self._search._replace(checks=None)
+        search = self._search._replace(checks=None, prefix=[], line_prefixes=None)  # Lines with one are not lost.
         self._again = PendingLines(self._model, self._vocabularies, lines, search, protection)
         if self._cancelled:  # before `cancel` could see the new translation
             self._again.cancel()

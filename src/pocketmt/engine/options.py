@@ -101,7 +101,7 @@ class TranslationOptions(SearchOptions, total=False):
         split: whether a line is split into sentences, which are translated one by one (default: True if the model
             translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
         protect: whether a sentence whose translation lacks a URL, placeholder, tag, symbol, exact number or word that
-            the vocabulary lacks is translated again so that it is kept (default: as `split`); not with `target_prefix`.
+            the vocabulary lacks is translated again so that it is kept (default: as `split`); not with a prefix.
             Limits of length then count for each part of the sentence. See docs/sentences.md.
         check: whether a `TranslationWarning` tells of each translation that may lack text of its line, and of text that
             was copied because it cannot be translated (default True). Or the checks of several calls together.
@@ -125,8 +125,8 @@ class Search(NamedTuple):
         languages: of the translation.
         parallel: see `SearchOptions`.
         split: see `TranslationOptions`.
-        protect: whether lines that lack protected parts are translated again.
-        capitals: whether sentences in capitals may be translated in lower case.
+        protect: whether lines that lack protected parts are translated again; those with a prefix are not.
+        capitals: whether sentences in capitals may be translated in lower case; those of lines with a prefix are not.
         checks: of the translations; None: none.
     """
 
@@ -147,10 +147,10 @@ class Search(NamedTuple):
         """Return the terms that the translation of each sentence must have; empty if there are no terms."""
         return [] if self.terms is None else [self.terms.find(text) for text in texts]
 
-    @property
-    def has_prefix(self) -> bool:
-        """Whether a translation has to begin with a given text."""
-        return bool(self.prefix) or self.line_prefixes is not None
+    def has_prefix(self, index: int) -> bool:
+        """Whether the translation of the line with an index has to begin with a given text."""
+        # The number of prefixes may be wrong: `prefixes` says so.
+        return bool(self.prefix) if self.line_prefixes is None else any(self.line_prefixes[index : index + 1])
 
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
@@ -232,18 +232,16 @@ def check_options(
         alignment=alignment,
         languages=chosen,
         parallel=parallel,
-        **_division(options, has_prefix=bool(prefix) or line_prefixes is not None),
+        **_division(options),
         checks=_checks(options.get("check", True)),
     )
 
 
-def _division(options: TranslationOptions, *, has_prefix: bool) -> dict[str, bool]:
+def _division(options: TranslationOptions) -> dict[str, bool]:
     split = check_flag("split", options.get("split", True))
     protect = check_flag("protect", options.get("protect", split))
-    # What begins with a given text cannot be put together from parts, and the case of texts that are asked for or
-    # suppressed is theirs; `LineDivider.divide_for` looks at terms.
-    capitals = not (has_prefix or options.get("suppressed_texts"))
-    return {"split": split, "protect": protect and not has_prefix, "capitals": capitals}
+    # The case of texts that are suppressed is theirs; `LineDivider.divide_for` looks at prefixes and terms.
+    return {"split": split, "protect": protect, "capitals": not options.get("suppressed_texts")}
 
 
 def _suppression(options: SearchOptions, vocabulary: Vocabulary) -> dict[str, Any]:

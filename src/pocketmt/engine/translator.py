@@ -290,7 +290,7 @@ class Translator:
         They have the pieces of languages that texts do not show. Raises as `translate` does.
         """
         search = self._check(options)
-        divided = self._divider.divide_for(check_text(line, "line"), search)
+        divided = self._divider.divide_for(check_text(line, "line"), search, has_prefix=search.has_prefix(0))
         sources = [[*divided.prefix, *ids] for ids in divided.sentences]
         terms = search.terms_of(divided.sentence_texts)
         results = self._model.submit(sources, search.native, search.prefixes([len(sources)]), terms).result()
@@ -367,7 +367,10 @@ class Translator:
 
     def _prepare(self, lines: Iterable[str], search: Search, first: int = 0) -> PendingLines:
         checked = check_lines(lines, first=first)
-        divided = [self._divider.divide_for(line, search) for line in checked]
+        divided = [
+            self._divider.divide_for(line, search, has_prefix=search.has_prefix(index))
+            for index, line in enumerate(checked)
+        ]
         protection = None
         if search.protect:
             protection = LineProtection(self._divider, checked, search)

@@ -242,3 +242,26 @@ def test_a_cancelled_translation_does_not_go_on_with_the_second_one(translator: 
     with pytest.raises(CancelledError):
         pending.texts()
     assert [each.cancelled for each in model.started] == [True, True]
+
+
+def test_a_prefix_concerns_its_line_alone() -> None:
+    everyday = Translator("everyday-en-de")
+    lines = [
+        "Send it to tom@example.com by 5 PM.",
+        "1. Wash your hands. (It costs $12,000.)",
+        "THIS IS VERY GOOD.",
+        "Łukasz has a dog.",
+        "",
+    ]
+    plain = everyday.translate(lines)
+    assert "tom@example.com" in plain[0] and plain[2].isupper()
+    assert everyday.translate(lines, target_prefix=[None] * len(lines)) == plain
+    first, *others = everyday.translate(
+        ["I would like a cup of coffee.", *lines], target_prefix=["Ich möchte"] + [None] * 5
+    )
+    assert first.startswith("Ich möchte") and others == plain
+    details = everyday.translate_detailed(lines, target_prefix=[*[None] * 4, "Das"])
+    assert [each[0].text for each in details] == plain
+    [with_prefix, without] = everyday.translate(["It costs 2.5 euros."] * 2, target_prefix=["Es kostet 2.5", ""])
+    assert with_prefix.startswith("Es kostet 2.5") and "2,5" in without
+    assert everyday.network_ids(lines[2], target_prefix=[None]) == everyday.network_ids(lines[2])
