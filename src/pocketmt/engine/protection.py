@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, copied, plain_spaces
 from pocketmt.engine.options import Search
@@ -19,6 +19,9 @@ from pocketmt.sentences import (
     may_help,
     with_stand_ins,
 )
+
+if TYPE_CHECKING:
+    from pocketmt.engine.terms import Terms
 
 
 class ProtectedLine(NamedTuple):
@@ -51,11 +54,11 @@ class LineProtection:
         """
         if not whole:
             return bool(self._lost_parts(line, translation, numbers="none"))
-        return bool(self._lost_parts(line, translation) or self._lost_words_of(line, translation))
+        return bool(self._lost_parts(line, translation) or self._lost_words(line.line, translation))
 
     def count_lost(self, line: DividedLine, translation: str) -> tuple[int, int]:
         """Return how many protected parts, and how many words of a line its translation lacks."""
-        return len(self._lost_parts(line, translation)), len(self._lost_words_of(line, translation))
+        return len(self._lost_parts(line, translation)), len(self._lost_words(line.line, translation))
 
     def kept_decimals(self, line: DividedLine, translation: str) -> list[StandIn]:
         """Return the numbers of a translation whose decimals are as in the source, for those in the target's format."""
@@ -64,15 +67,21 @@ class LineProtection:
     def _lost_parts(self, line: DividedLine, translation: str, *, numbers: Numbers = "exact") -> list[str]:
         return lost_parts(line.line, translation, numbers=numbers, formats=self._search.languages.number_formats)
 
-    def _lost_words_of(self, line: DividedLine, translation: str) -> list[Part]:
-        # Of several sentences, each is looked at again by itself.
-        return self._lost_words(line.line, translation, with_terms=len(line.sentence_texts) > 1)
+    def _lost_words(self, text: str, translation: str) -> list[Part]:
+        """Return the lost words of a text, without those of terms, which are to be replaced."""
+        words = self._divider.unknown_words.lost(text, translation, self._search.languages.source)
+        if not words or self._search.terms is None:
+            return words
+        is_replaced = self._in_terms(text, self._search.terms)
+        return [word for word in words if not any(is_replaced[word.start : word.end])]
 
-    def _lost_words(self, text: str, translation: str, *, with_terms: bool = False) -> list[Part]:
-        """Return the lost words of a text; none if it has terms, which replace words, unless `with_terms` is True."""
-        if not with_terms and self._search.terms is not None and self._search.terms.find(text):
-            return []
-        return self._divider.unknown_words.lost(text, translation, self._search.languages.source)
+    def _in_terms(self, text: str, terms: "Terms") -> bytearray:
+        """Return whether each character of a text belongs to a term of one of its sentences."""
+        found = bytearray(len(text))
+        for span in self._divider.spans(text, self._search.languages, split=self._search.split, terms=terms):
+            for start, end in terms.places(text[span.start : span.end]) if span.reason is None else ():
+                found[span.start + start : span.start + end] = bytes([True]) * (end - start)
+        return found
 
     def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
         """Return a line that joins the translations of its sentences, and these, which are lines by themselves.

@@ -15,6 +15,7 @@ from pocketmt.text.vocabulary import SPACE, Vocabulary
 _MARKS: Final = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
 _LETTER: Final = rf"(?:[^\W{WITHOUT_SPACES}]|[{_MARKS}])"
 _WORD: Final = re.compile(rf"{_LETTER}+|[^\s]")
+_RUN: Final = re.compile(r"\S+")
 _CONTINUES_WORD: Final = re.compile(_LETTER)
 _ENDS_WORD: Final = re.compile(rf"{_LETTER}$")
 _WITHOUT_SPACES: Final = re.compile(f"[{WITHOUT_SPACES}]")
@@ -78,18 +79,24 @@ class Terms:
         Of source terms that overlap, the longest counts, and the first of equally long ones. A term that is a part of
         another one is left out.
         """
-        found = [term for _, term in sorted(self._matches(_WORD.findall(normalize(source))))]
+        found = [term for *_, term in sorted(self._matches(_WORD.findall(normalize(source))))]
         return [term for i, term in enumerate(found) if not _is_in_others(term, found[:i], found[i + 1 :])]
 
-    def _matches(self, words: Sequence[str]) -> Iterator[tuple[int, Term]]:
-        """Yield the place and target term of each source term."""
+    def places(self, source: str) -> list[tuple[int, int]]:
+        """Return start and end of each source term that `find` finds in a sentence, in characters as they are given."""
+        words = list(_words(source))
+        matches = self._matches([word for word, *_ in words])
+        return [(words[start][1], words[end - 1][2]) for start, end, _ in matches]
+
+    def _matches(self, words: Sequence[str]) -> Iterator[tuple[int, int, Term]]:
+        """Yield the first word of each source term, the one after its last, and its target term."""
         taken = [False] * len(words)
         for length in range(min(self._longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 term = self._targets_of.get(tuple(words[start : start + length]))
                 if term is not None and not any(taken[start : start + length]):
                     taken[start : start + length] = [True] * length
-                    yield start, term
+                    yield start, start + length, term
 
 
 def make_terms(terms: Mapping[str, str], vocabulary: Vocabulary) -> Terms:
@@ -107,6 +114,18 @@ def contains(pieces: Sequence[int], part: Sequence[int]) -> bool:
 
 _last: WeakKeyDictionary[Vocabulary, Terms] = WeakKeyDictionary()
 _continuations: WeakKeyDictionary[Vocabulary, list[int]] = WeakKeyDictionary()
+
+
+def _words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the normalized words of a text, with start and end in the text.
+
+    Where normalization changes characters, a word has the place of all that is between two spaces.
+    """
+    for run in _RUN.finditer(text):
+        normalized = normalize(run[0])
+        for word in _WORD.finditer(normalized):
+            start, end = word.span() if normalized == run[0] else (0, len(run[0]))
+            yield word[0], run.start() + start, run.start() + end
 
 
 def _is_in_others(term: Term, before: Sequence[Term], after: Sequence[Term]) -> bool:

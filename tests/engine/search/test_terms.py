@@ -276,6 +276,17 @@ def test_source_terms_are_words(vocabulary: Vocabulary) -> None:
     assert find(vocabulary, {"ﬁn": "the"}, "a fin") == ["the"]  # both are normalized
 
 
+def test_the_places_of_source_terms_are_those_of_the_text_as_given(vocabulary: Vocabulary) -> None:
+    terms = Terms({"red bike": "a", "bike": "man", "fin": "the", "車": "house"}, vocabulary)
+    for text, places in {
+        "bike: a  red  bike": ["red  bike", "bike"],
+        "a (\ufb01n), bike/book": ["(\ufb01n),", "bike"],
+        "\ufb01sh and 自転車": ["車"],
+        "a dog": [],
+    }.items():
+        assert [text[start:end] for start, end in terms.places(text)] == places
+
+
 def test_source_terms_with_the_same_words(vocabulary: Vocabulary) -> None:
     """The target term must not depend on their order, nor on the terms of an earlier call."""
     pair = [("red bike", "the"), ("red  bike", "man")]

@@ -141,6 +141,19 @@ def test_a_term_concerns_its_sentence_alone(everyday: Translator) -> None:
     assert all(line.startswith(first) and "Köter" in line for line, first in zip(found, alone, strict=True))
 
 
+def test_words_beside_a_term_are_kept(everyday: Translator) -> None:
+    terms = {"bike": "Rad", "Dvořák": "Dvorak", "Łódź bike": "Lodzer Rad"}
+    lines = ["Łukasz bought a bike.", "Goethe bought a bike in Ljubljana.", "Łukasz met Dvořák. I have a bike."]
+    first, second, third = everyday.translate(lines, terms=terms, check=False)
+    assert "Łukasz" in first and "Rad" in first
+    assert "Goethe" in second and "Ljubljana" in second and "Rad" in second
+    assert "Łukasz" in third and "Dvorak" in third and "Rad" in third
+    assert "Lodzer Rad" in everyday.translate(["Łukasz has a Łódź bike."], terms=terms, check=False)[0]
+    across = {"bike. Łukasz": "Haus", "house": "Haus"}
+    line = "This is my house. I have a bike. Łukasz is here."
+    assert "Łukasz" in everyday.translate([line], terms=across, check=False)[0]
+
+
 def test_another_spelling_makes_no_term() -> None:
     german = Translator("everyday-de-en")
     [found] = german.translate(["Das ist mein HUND."], terms={"Hund": "pooch"})
