@@ -1,6 +1,7 @@
 """Division of a line into parts: text that is copied, and the piece ids of sentences to translate."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.abbreviations import Abbreviations
@@ -18,7 +19,7 @@ from pocketmt.text.word_filter import WordFilter
 
 if TYPE_CHECKING:
     from pocketmt.engine.options import Search
-    from pocketmt.engine.terms import Terms
+    from pocketmt.engine.terms import Term, Terms
 
 # Between the lines of a text: the characters that always break a line in Unicode.
 LINE_BREAK: Final = lazy_pattern(r"(\r\n|[\n\v\f\r\x85\u2028\u2029])")
@@ -121,14 +122,19 @@ class LineDivider:
     ) -> Iterator[Span]:
         """Yield the sentences of a visible text and what is copied of it.
 
-        Marks and text in unknown scripts are not copied if `marks` is False, or if the text has a term.
+        Marks and text in unknown scripts are not copied if `marks` is False, nor if that would lose a term.
         """
-        marks = marks and (terms is None or not terms.find(text))
-        language, longest = languages.sentences, self._longest_sentence
-        for span in translation_spans(text, language, split=split, longest=longest, protect=protect, marks=marks):
-            is_unknown = (
-                marks and span.reason is None and self.unknown_words.is_in_unknown_script(text[span.start : span.end])
-            )
+        divided = partial(
+            translation_spans, text, languages.sentences, split=split, longest=self._longest_sentence, protect=protect
+        )
+        spans = list(divided(marks=marks))
+        if marks and terms is not None and terms.find(text):
+            whole = list(divided(marks=False))
+            spans = spans if _matched(terms, text, spans) == _matched(terms, text, whole) else whole
+        for span in spans:
+            given = text[span.start : span.end]
+            is_unknown = marks and span.reason is None and self.unknown_words.is_in_unknown_script(given)
+            is_unknown = is_unknown and (terms is None or not terms.find(given))
             yield span._replace(reason=_UNKNOWN_SCRIPT) if is_unknown else span
 
     def divide_for(
@@ -220,6 +226,11 @@ class LineDivider:
         if terms is not None and any(map(terms.find, (given, given.lower(), text))):
             return given, NO_CAPITALS
         return text, were
+
+
+def _matched(terms: "Terms", text: str, spans: Iterable[Span]) -> "list[Term]":
+    """Return the target terms of the sentences of a text."""
+    return [term for span in spans if span.reason is None for term in terms.matched(text[span.start : span.end])]
 
 
 def _visible(line: str) -> str:

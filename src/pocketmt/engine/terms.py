@@ -79,8 +79,12 @@ class Terms:
         Of source terms that overlap, the longest counts, and the first of equally long ones. A term that is a part of
         another one is left out.
         """
-        found = [term for *_, term in sorted(self._matches(_WORD.findall(normalize(source))))]
+        found = self.matched(source)
         return [term for i, term in enumerate(found) if not _is_in_others(term, found[:i], found[i + 1 :])]
+
+    def matched(self, source: str) -> list[Term]:
+        """Return the target terms of all source terms of a sentence, in the order of these, also the same twice."""
+        return [term for *_, term in sorted(self._matches(_WORD.findall(normalize(source))))]
 
     def places(self, source: str) -> list[tuple[int, int]]:
         """Return start and end of each source term that `find` finds in a sentence, in characters as they are given."""

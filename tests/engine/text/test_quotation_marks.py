@@ -80,6 +80,23 @@ def test_prefixes_and_terms_come_before_marks() -> None:
     assert "Hallo" in everyday.translate(["Привет Tom"], terms={"Привет": "Hallo"}, check=False)[0]
 
 
+def test_marks_beside_terms_stay() -> None:
+    everyday = Translator("everyday-en-de")
+    lines = {
+        "Name\tPrice\tbike": "Name\tPreis\tRad",
+        "| dog | cat | bike |": "| Hund | Katze | Rad |",
+        "- I have a bike. Tom is here.": "- Ich habe ein Rad. Tom ist hier.",
+        "[x] (I have a bike.)": "[x] (Ich habe ein Rad.)",
+        "I have a bike.  Я люблю тебя.": "Ich habe ein Rad.  Я люблю тебя.",
+    }
+    assert everyday.translate(list(lines), terms={"bike": "Rad"}, check=False) == list(lines.values())
+    across = {"milk\tbread": "Brotmilch", "- Tom": "Thomas", "1": "Erstens"}
+    first, second, third = everyday.translate(
+        ["milk\tbread", "- Tom is here.", "1. Wash it."], terms=across, check=False
+    )
+    assert "Brotmilch" in first and "Thomas" in second and "Erstens" in third
+
+
 def test_marks_around_sentences_stay() -> None:
     everyday = Translator("everyday-en-de")
     lines = {"- milk": "- Milch", "a) Yes": "a) Ja", "(Tom is here.)": "(Tom ist hier.)", "milk\tbread": "Milch\tBrot"}
