@@ -43,6 +43,7 @@ class DividedLine(NamedTuple):
         in_parts: whether the parts that are translated are parts of sentences.
         capitals: of these parts, which capitals the translation is given, since the source has them; empty: none.
         target_language: code of the language of the translation.
+        terms: that the translation of each of these parts must have; empty if the search has none.
     """
 
     line: str
@@ -54,6 +55,7 @@ class DividedLine(NamedTuple):
     in_parts: bool = False
     capitals: Sequence[Capitals] = ()
     target_language: str = ""
+    terms: "Sequence[list[Term]]" = ()
 
     @property
     def sentences(self) -> list[list[int]]:
@@ -176,8 +178,8 @@ class LineDivider:
         hide ends of sentences, and a line of nothing else is blank.
 
         `capitals` puts sentences and words in capitals, and the first letter of labels, in lower case if the vocabulary
-        hardly knows them otherwise. Sentences with terms, whose case counts, stay as they are. `marks` and `terms` are
-        those of `spans`. Raises EngineError if the line must name the target language, but does not.
+        hardly knows them otherwise; not in sentences with terms, whose case counts. `marks` and `terms` are those of
+        `spans`. Raises EngineError if the line must name the target language, but does not.
         """
         named, line = self._languages.named_by(_visible(line))
         texts: list[str] = []
@@ -185,13 +187,13 @@ class LineDivider:
         reasons: list[Reason] = []
         sentence_texts: list[str] = []
         were_capitals: list[Capitals] = []
+        required: list[list[Term]] = []
         end = 0
         for span in self.spans(line, languages, split=split, protect=protect, marks=marks, terms=terms):
             given = line[span.start : span.end]
             text, were = given, NO_CAPITALS
             if span.reason is None:
-                begins = not (protect and parts)
-                text, were = self._as_known(given, languages, capitals=capitals, terms=terms, begins=begins)
+                text, were = self._as_known(given, languages, capitals, terms, begins=not (protect and parts))
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else copied(text)
             if not found:
@@ -202,6 +204,7 @@ class LineDivider:
             if span.reason is None:
                 texts.append(text)
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
+                required += _required(terms, given, sentence_texts[-len(segments) :])
                 were_capitals += [were] * len(segments)
             elif span.reason.text:
                 reasons.append(span.reason)
@@ -209,23 +212,38 @@ class LineDivider:
         if parts and end < len(line):
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
-        divided = DividedLine(line, " ".join(texts), parts, reasons, prefix, sentence_texts)
+        divided = DividedLine(line, " ".join(texts), parts, reasons, prefix, sentence_texts, terms=required)
         if set(were_capitals) - {NO_CAPITALS}:
             return divided._replace(capitals=were_capitals, target_language=languages.target)
         return divided
 
     def _as_known(
-        self, given: str, languages: ChosenLanguages, *, capitals: bool, terms: "Terms | None", begins: bool
+        self, given: str, languages: ChosenLanguages, capitals: bool, terms: "Terms | None", *, begins: bool
     ) -> tuple[str, Capitals]:
-        """Return a sentence as the vocabulary knows it, and the capitals that it had; `begins` is that of `lowered`."""
-        text, were = self._quotation_marks.replaced(given, languages.source), NO_CAPITALS
-        text = self._abbreviations.written_out(text, languages.source)
-        if capitals:
+        """Return a sentence as the vocabulary knows it, and the capitals that it had; `begins` is that of `lowered`.
+
+        A change that would take a term from the sentence is left out.
+        """
+        terms = terms if terms is not None and terms.find(given) else None
+
+        def with_terms(changed: str, text: str) -> str:
+            return changed if terms is None or changed == text or terms.are_kept(given, changed) else text
+
+        text, were = with_terms(self._quotation_marks.replaced(given, languages.source), given), NO_CAPITALS
+        text = with_terms(self._abbreviations.written_out(text, languages.source), text)
+        if capitals and terms is None:
             text, were = lowered(self._vocabulary, text, languages.source, begins=begins)
-        text = self.unknown_words.respelled(text, languages.source, stress=capitals)
-        if terms is not None and any(map(terms.find, (given, given.lower(), text))):
-            return given, NO_CAPITALS
-        return text, were
+        return with_terms(self.unknown_words.respelled(text, languages.source, stress=capitals), text), were
+
+
+def _required(terms: "Terms | None", given: str, segments: Sequence[str]) -> "list[list[Term]]":
+    """Return the terms of each segment of a sentence; a change of spelling makes none."""
+    if terms is None:
+        return []
+    if len(segments) == 1:
+        return [terms.find(given)]
+    of_sentence = terms.matched(given)
+    return [[term for term in terms.find(segment) if term in of_sentence] for segment in segments]
 
 
 def _matched(terms: "Terms", text: str, spans: Iterable[Span]) -> "list[Term]":

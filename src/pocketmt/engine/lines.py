@@ -66,7 +66,7 @@ class PendingLines:
         self._search = search
         self._counts = [len(line.sentences) for line in lines]
         sources = [[*line.prefix, *ids] for line in lines for ids in line.sentences]
-        terms = search.terms_of(text for line in lines for text in line.sentence_texts)
+        terms = [of_sentence for line in lines for of_sentence in line.terms]
         self._pending = model.submit(sources, search.native, search.prefixes(self._counts), terms)
 
     def begin(self) -> None:

@@ -86,6 +86,11 @@ class Terms:
         """Return the target terms of all source terms of a sentence, in the order of these, also the same twice."""
         return [term for *_, term in sorted(self._matches(_WORD.findall(normalize(source))))]
 
+    def are_kept(self, source: str, changed: str) -> bool:
+        """Whether a changed sentence still has all source terms that `find` finds in it as it was given."""
+        words, left = _WORD.findall(normalize(source)), _WORD.findall(normalize(changed))
+        return all(contains(left, words[start:end]) for start, end, _ in self._matches(words))
+
     def places(self, source: str) -> list[tuple[int, int]]:
         """Return start and end of each source term that `find` finds in a sentence, in characters as they are given."""
         words = list(_words(source))
@@ -111,8 +116,8 @@ def make_terms(terms: Mapping[str, str], vocabulary: Vocabulary) -> Terms:
     return last
 
 
-def contains(pieces: Sequence[int], part: Sequence[int]) -> bool:
-    """Whether pieces have a part, all of it in one place."""
+def contains(pieces: Sequence[object], part: Sequence[object]) -> bool:
+    """Whether pieces or words have a part, all of it in one place."""
     return any(pieces[start : start + len(part)] == part for start in range(len(pieces) - len(part) + 1))
 
 

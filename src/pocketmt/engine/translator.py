@@ -292,8 +292,8 @@ class Translator:
         search = self._check(options)
         divided = self._divider.divide_for(check_text(line, "line"), search, has_prefix=search.has_prefix(0))
         sources = [[*divided.prefix, *ids] for ids in divided.sentences]
-        terms = search.terms_of(divided.sentence_texts)
-        results = self._model.submit(sources, search.native, search.prefixes([len(sources)]), terms).result()
+        prefixes = search.prefixes([len(sources)])
+        results = self._model.submit(sources, search.native, prefixes, list(divided.terms)).result()
         return [(source, hypotheses[0][0]) for source, hypotheses in zip(sources, results, strict=True)]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:

@@ -154,10 +154,27 @@ def test_words_beside_a_term_are_kept(everyday: Translator) -> None:
     assert "Łukasz" in everyday.translate([line], terms=across, check=False)[0]
 
 
-def test_another_spelling_makes_no_term() -> None:
+def test_spellings_are_known_in_sentences_with_terms(everyday: Translator) -> None:
+    lines = {
+        "“I bought a bike.”": '"I bought a bike."',
+        "This bike is VERY good.": "This bike is very good.",
+        "I need a bike, a dog, etc.": "I need a bike, a dog, and so on.",
+        "Tom & Mary have a bike.": "Tom and Mary have a bike.",
+    }
+    found = everyday.translate(list(lines), terms={"bike": "Rad"}, check=False)
+    for line, known in zip(lines, everyday.translate(list(lines.values()), terms={"bike": "Rad"}), strict=True):
+        assert found.pop(0) == known and "Rad" in known, line
+    terms = {"VERY": "SEHR", "&": "plus", "etc": "usf", "“": "Zitat"}
+    found = everyday.translate(["A VERY good day.", "Tom & Mary", "A dog, etc."], terms=terms, check=False)
+    assert "SEHR" in found[0] and "plus" in found[1] and "usf" in found[2]
+
+
+def test_another_spelling_makes_no_term(everyday: Translator) -> None:
     german = Translator("everyday-de-en")
-    [found] = german.translate(["Das ist mein HUND."], terms={"Hund": "pooch"})
-    assert "pooch" not in found
+    for line in ("Das ist mein HUND.", "DAS IST MEIN HUND."):
+        assert german.translate([line], terms={"Hund": "pooch", "hund": "cur"}) == german.translate([line])
+    line = "I BOUGHT A BIKE."
+    assert everyday.translate([line], terms={"bike": "Rad"}) == everyday.translate([line])
 
 
 def test_german_words_with_a_known_part_are_no_names() -> None:
