@@ -1,5 +1,6 @@
 """Division of a line into parts: text that is copied, and the piece ids of sentences to translate."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -43,6 +44,7 @@ class DividedLine(NamedTuple):
         in_parts: whether the parts that are translated are parts of sentences.
         capitals: of these parts, which capitals the translation is given, since the source has them; empty: none.
         target_language: code of the language of the translation.
+        suppressed_texts: that capitals may not bring about.
         terms: that the translation of each of these parts must have; empty if the search has none.
     """
 
@@ -55,6 +57,7 @@ class DividedLine(NamedTuple):
     in_parts: bool = False
     capitals: Sequence[Capitals] = ()
     target_language: str = ""
+    suppressed_texts: Sequence[str] = ()
     terms: "Sequence[list[Term]]" = ()
 
     @property
@@ -68,11 +71,16 @@ class DividedLine(NamedTuple):
             translations = map(without_added_mark, self.sentence_texts, translations)
         if self.capitals:
             translations = (
-                with_capitals(text, capitals, self.target_language)
-                for text, capitals in zip(translations, self.capitals, strict=True)
+                self.with_capitals(text, capitals) for text, capitals in zip(translations, self.capitals, strict=True)
             )
         remaining = iter(translations)
         return "".join(part if isinstance(part, str) else next(remaining) for part in self.parts)
+
+    def with_capitals(self, translation: str, capitals: Capitals) -> str:
+        """Return the translation of a part with capitals, or as it is if it would have a suppressed text with them."""
+        changed = with_capitals(translation, capitals, self.target_language)
+        begins = (re.compile(rf"(?<!\w){re.escape(text)}") for text in self.suppressed_texts)
+        return translation if any(text.search(changed) and not text.search(translation) for text in begins) else changed
 
 
 class LineDivider:
@@ -146,15 +154,16 @@ class LineDivider:
 
         What has to begin with a given text cannot be put together from parts, and the case of that text counts.
         """
-        return self.divide(
+        divided = self.divide(
             line,
             search.languages,
             split=search.split,
             protect=protect,
-            capitals=search.capitals and not has_prefix,
+            capitals=not has_prefix,
             marks=not has_prefix,
             terms=search.terms,
         )
+        return divided._replace(suppressed_texts=search.suppressed_texts) if search.suppressed_texts else divided
 
     def divide(
         self,

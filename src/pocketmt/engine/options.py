@@ -126,7 +126,7 @@ class Search(NamedTuple):
         parallel: see `SearchOptions`.
         split: see `TranslationOptions`.
         protect: whether lines that lack protected parts are translated again; those with a prefix are not.
-        capitals: whether sentences in capitals may be translated in lower case; those of lines with a prefix are not.
+        suppressed_texts: see `SearchOptions`; normalized.
         checks: of the translations; None: none.
     """
 
@@ -140,7 +140,7 @@ class Search(NamedTuple):
     parallel: bool
     split: bool
     protect: bool
-    capitals: bool
+    suppressed_texts: list[str]
     checks: TranslationChecks | None
 
     def terms_of(self, texts: Iterable[str]) -> "list[list[Term]]":
@@ -233,6 +233,7 @@ def check_options(
         languages=chosen,
         parallel=parallel,
         **_division(options),
+        suppressed_texts=[vocabulary.normalize(text) for text in options.get("suppressed_texts", ())],
         checks=_checks(options.get("check", True)),
     )
 
@@ -240,8 +241,7 @@ def check_options(
 def _division(options: TranslationOptions) -> dict[str, bool]:
     split = check_flag("split", options.get("split", True))
     protect = check_flag("protect", options.get("protect", split))
-    # The case of texts that are suppressed is theirs; `LineDivider.divide_for` looks at prefixes and terms.
-    return {"split": split, "protect": protect, "capitals": not options.get("suppressed_texts")}
+    return {"split": split, "protect": protect}
 
 
 def _suppression(options: SearchOptions, vocabulary: Vocabulary) -> dict[str, Any]:

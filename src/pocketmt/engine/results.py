@@ -144,7 +144,7 @@ def _with_capitals(
 ) -> DetailedHypothesis:
     """Return the translation of a sentence with capitals, also in its pieces and those of its source."""
     source, target = search.languages.source, line.target_language
-    text = with_capitals(part.text, capitals, target)
+    text = line.with_capitals(part.text, capitals)
     of_target: Capitals = NO_CAPITALS if text == part.text else capitals
     alignment = part.alignment
     if alignment is not None:

@@ -92,7 +92,22 @@ def test_each_of_several_translations_is_in_capitals(everyday: Translator) -> No
 def test_terms_and_prefixes_keep_their_case(everyday: Translator) -> None:
     assert "Amerika" in everyday.translate(["I LIVE IN THE USA."], terms={"USA": "Amerika"})[0]
     assert everyday.translate(["WHERE IS IT?"], target_prefix="Wo ist")[0].startswith("Wo ist")
-    assert "LIEBE" not in everyday.translate(["I LOVE YOU."], suppressed_texts=["LIEBE"])[0]
+
+
+def test_capitals_bring_about_no_suppressed_text(everyday: Translator) -> None:
+    lines = ["I LOVE YOU.", "THIS IS A VERY GOOD DAY.", "At home", "This is VERY good."]
+    plain = everyday.translate(lines)
+    assert everyday.translate(lines, suppressed_texts=["Katze", "HUND"]) == plain
+    assert plain[0].isupper() and plain[1].isupper()
+    with_love, *others = everyday.translate(lines, suppressed_texts=["LIEBE"])
+    assert with_love == everyday.translate(["I love you."])[0] and others == plain[1:]
+    assert plain[2] == "Zu Hause"
+    assert everyday.translate(lines[2:3], suppressed_texts=["Zu"]) == ["zu Hause"]
+    [hypotheses] = everyday.translate_detailed(lines[:1], n_best=3, suppressed_texts=["LIEBE", "I"])
+    for each in hypotheses:
+        assert "LIEBE" not in each.text and not any(word.startswith("I") for word in each.text.split())
+        assert "".join(each.pieces).replace("\u2581", " ").strip() == each.text
+        assert each.alignment is not None and each.alignment.source_words == ("I", "LOVE", "YOU.")
 
 
 @pytest.mark.parametrize(
