@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -156,6 +158,33 @@ def test_both_sides_of_a_parallel_format_are_read(tmp_path: Path, suffix: str) -
 def test_text_without_pieces_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="the text has no pieces"):
         trim_model(joint_model(), ["", " "])
+
+
+@pytest.mark.parametrize("make", [joint_model, separate_model], ids=["unknown pieces", "bytes"])
+def test_text_of_other_languages_is_refused(make: Callable[[], ForeignModel]) -> None:
+    with pytest.raises(ConfigurationError, match="the text has no pieces of the source vocabulary"):
+        trim_model(make(), ["你好 世界", "我去公園。"])
+    mixed, _ = trim_model(make(), [*GERMAN[:1], *["今天很好，我去公園。"] * 40])
+    assert re.search(r"^8\d % of the characters of the text are unknown to the vocabulary", mixed.notes[-1])
+    plain, _ = trim_model(make(), [*ENGLISH[SEEN], *GERMAN[SEEN], "今天很好"])
+    assert "unknown" not in plain.notes[-1]
+
+
+def test_text_of_one_side_alone_is_refused() -> None:
+    chinese = sentencepiece_model(("今天很好。", "我去公園。") * 9, 40)
+    german = sentencepiece_model(GERMAN, 300)
+    sizes = [len(pieces_of(each)) + 2 for each in (german, chinese)]
+    shape = architecture(
+        **{"vocabulary_size": sizes[1], "source_vocabulary_size": sizes[0], "embeddings": "separate"},
+        **{"vocabularies": "separate", "pad_id": None, "bos_id": None, "eos_id": 0, "unk_id": 1},
+        first_decoder_input="zero",
+    )
+    sides = (StoredVocabulary(each, normalization="none") for each in (german, chinese))
+    whole = model(shape, StoredVocabularies(*sides))
+    with pytest.raises(ConfigurationError, match="no pieces of the target vocabulary"):
+        trim_model(whole, ["ein Hund"])
+    trimmed, _ = trim_model(whole, ["ein Hund", "今天很好。", "我去"])
+    assert "unknown" not in trimmed.notes[-1], "each line counts for the side that knows it"
 
 
 def test_the_loss_on_other_text_is_measured() -> None:

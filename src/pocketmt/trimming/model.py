@@ -22,6 +22,7 @@ from pocketmt.text.formats.format import Languages
 from pocketmt.trimming.vocabularies import TrimmedVocabularies, keep_languages, trim_vocabularies, trimmed_fields
 
 _OF_TARGET = ("output.weight", "output.bias")
+_MOST_UNKNOWN = 0.5  # The share of unknown characters in text of other languages is larger.
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,18 @@ def trim_model(
             vocabularies=trimmed.stored,
             metadata=dataclasses.replace(metadata, language_pieces=pieces, **_defaults(model, pieces)),
             shortlist=shortlist,
-            notes=(*model.notes, str(report)),
+            notes=(*model.notes, str(report), *_doubts(trimmed)),
         ),
         report,
     )
+
+
+def _doubts(trimmed: TrimmedVocabularies) -> Iterator[str]:
+    if trimmed.unknown > _MOST_UNKNOWN:
+        yield (
+            f"{100 * trimmed.unknown:.0f} % of the characters of the text are unknown to the vocabulary: check that it "
+            "is text of the languages of the model"
+        )
 
 
 def trimming_to(texts: Sequence[Path], languages: Sequence[str]) -> Callable[[ForeignModel], ForeignModel]:

@@ -17,6 +17,7 @@ NORMAL: Final = 1
 UNUSED: Final = 5  # Text is never divided into such a piece.
 _UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 2, 3, 4, 6
 _ALWAYS: Final = frozenset((_UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE))
+_NO_TEXT: Final = _ALWAYS - {_USER_DEFINED}
 _BPE: Final = 2
 # Numbers of fields in sentencepiece_model.proto.
 _PIECES, _TRAINER = 1, 2
@@ -38,6 +39,11 @@ class Piece:
     def is_always_kept(self) -> bool:
         """Whether the model needs the piece, whatever the text: special ones, bytes, and those that a user defined."""
         return self.type in _ALWAYS
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the piece stands for text of its own, not for a byte, and is not special."""
+        return self.type not in _NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.text.language_tags import agreeing_tags, first_codes
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
-from pocketmt.text.vocabulary import Vocabularies, Vocabulary
+from pocketmt.text.vocabulary import SPACE, Vocabularies, Vocabulary
 from pocketmt.trimming.sentencepiece_model import SentencePieceModel, parse_model
 from pocketmt.trimming.sentences import sentences
 
@@ -21,11 +21,13 @@ class TrimmedVocabularies:
     Attributes:
         stored: what they are made from.
         source, target: the old id of each new id, ascending; where embeddings are shared, they are the same.
+        unknown: the share of the text's characters that no piece of either side has, from 0 to 1.
     """
 
     stored: StoredVocabularies
     source: tuple[int, ...]
     target: tuple[int, ...]
+    unknown: float
 
 
 def keep_languages(pieces: LanguagePieces, codes: Iterable[str]) -> LanguagePieces:
@@ -65,12 +67,10 @@ def trim_vocabularies(
         texts: lines of all languages that stay.
         languages: of the model before and after.
 
-    Raises ConfigurationError if the texts have no pieces.
+    Raises ConfigurationError if the texts have no pieces of a side, but for unknown text, bytes and spaces.
     """
     sides = [vocabularies.source] if vocabularies.shared else [vocabularies.source, vocabularies.target]
-    used = _used(sides, texts)
-    if not any(used):
-        raise ConfigurationError("the text has no pieces of the vocabulary: give text of the languages that stay")
+    used, unknown = _used(sides, texts)
     cut = _language_pieces(languages[0]) - _language_pieces(languages[1])
     of_languages = _language_pieces(languages[1])
     ids = [_kept_ids(side, pieces, of_languages, cut) for side, pieces in zip(sides, used, strict=True)]
@@ -81,23 +81,49 @@ def trim_vocabularies(
     stored = [
         _stored(side, model, kept, of_languages, cut) for side, model, kept in zip(sides, models, order, strict=True)
     ]
-    return TrimmedVocabularies(StoredVocabularies(*stored), order[0], order[-1])
+    return TrimmedVocabularies(StoredVocabularies(*stored), order[0], order[-1], unknown)
 
 
-def _used(sides: Sequence[Vocabulary], texts: Iterable[str]) -> list[set[str]]:
+def _used(sides: Sequence[Vocabulary], texts: Iterable[str]) -> tuple[list[set[str]], float]:
     """Return the pieces that each side divides lines and their sentences into, and their characters.
 
-    Without spaces between sentences, those that a sentence begins with can be no pieces of the line.
+    Without spaces between sentences, those that a sentence begins with can be no pieces of the line. The number is the
+    share of unknown characters. A line counts for the side that knows most of it: each side may have its own language.
     """
     used: list[set[str]] = [set() for _ in sides]
+    known = [_pieces_of_text(side) for side in sides]
+    characters = unknown = 0
     for line in texts:
-        divided = {line, *sentences(line)}
-        for side, pieces in zip(sides, used, strict=True):
-            for text in divided:
-                pieces.update(side.encode_as_pieces(text))
-    for pieces in used:
+        parts = {*sentences(line)} - {line}
+        counts = []
+        for side, pieces, of_text in zip(sides, used, known, strict=True):
+            divided = side.encode_as_pieces(line)
+            pieces.update(divided)
+            for part in parts:
+                pieces.update(side.encode_as_pieces(part))
+            lacking = _length(side.decode_pieces([piece for piece in divided if piece not in of_text]))
+            counts.append((lacking, lacking + _length("".join(piece for piece in divided if piece in of_text))))
+        best = min(counts)
+        unknown, characters = unknown + best[0], characters + best[1]
+    names = ("",) if len(sides) == 1 else ("source ", "target ")
+    for name, pieces, of_text in zip(names, used, known, strict=True):
+        if not pieces & of_text:
+            raise ConfigurationError(
+                f"the text has no pieces of the {name}vocabulary: give text of the languages that stay"
+            )
         pieces |= {character for piece in pieces for character in piece}
-    return used
+    return used, unknown / max(characters, 1)
+
+
+def _pieces_of_text(side: Vocabulary) -> frozenset[str]:
+    """Return the pieces that stand for text: no special ones, no bytes, which are for all languages, and no space."""
+    others = {piece.text for piece in parse_model(side.model).pieces if not piece.is_text}
+    return frozenset(side.pieces(id for id in range(len(side)) if id not in side.special)) - others - {SPACE}
+
+
+def _length(text: str) -> int:
+    """Return the number of characters, without spaces."""
+    return len(text.replace(SPACE, "").replace(" ", ""))
 
 
 def _language_pieces(languages: LanguagePieces | None) -> frozenset[str]:
