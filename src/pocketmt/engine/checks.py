@@ -3,7 +3,10 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from contextvars import ContextVar, copy_context
+from functools import partial
+from types import FrameType
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.sentences import NumberFormats, lost_parts
@@ -12,18 +15,55 @@ from pocketmt.sentences.word_count import count_words, is_too_long, is_too_short
 MOST_WARNINGS: Final = 10  # Further lines are only counted.
 _MOST_LOST: Final = 20  # Parts that a warning names.
 _MOST_SHOWN: Final = 80  # Characters of such a part.
+_RUNNERS: Final = ("asyncio", "concurrent", "threading")  # Modules of Python that call functions of others.
+
+Result = TypeVar("Result")
 
 
 class TranslationWarning(UserWarning):
     """A translation that may lack text of its source, or text that was copied instead of translated."""
 
 
+class _Place(NamedTuple):
+    """A line of a program, with the global variables of its module."""
+
+    file: str
+    line: int
+    variables: dict[str, Any]
+
+
+_SUBMITTED: Final[ContextVar[_Place | None]] = ContextVar("submitted", default=None)
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _calling_place() -> _Place:
+    """Return the place that called PocketMT, that of a call in the background too."""
+    if (submitted := _SUBMITTED.get()) is not None:
+        return submitted
+    inner = frame = sys._getframe(0)
+    while frame.f_back is not None and _module(frame).startswith("pocketmt."):
+        inner, frame = frame, frame.f_back
+    if _module(frame).partition(".")[0] in _RUNNERS:  # They hide who started them.
+        frame = inner
+    return _Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+
+
 def _warn(message: str) -> None:
     """Warn at the place that called PocketMT."""
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("pocketmt."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, TranslationWarning, stacklevel=level)
+    place = _calling_place()
+    module = str(place.variables.get("__name__") or "<string>")
+    registry = place.variables.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, TranslationWarning, place.file, place.line, module, registry)
+
+
+def warning_here(work: Callable[[], Result]) -> Callable[[], Result]:
+    """Return work for another thread, whose warnings name the place that calls PocketMT now."""
+    context = copy_context()
+    context.run(_SUBMITTED.set, _calling_place())
+    return partial(context.run, work)
 
 
 class TranslationChecks:

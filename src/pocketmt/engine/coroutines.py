@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from pocketmt.engine.checks import warning_here
 from pocketmt.engine.futures import TranslationFuture
 
 Result = TypeVar("Result")
@@ -17,7 +18,7 @@ async def result_of(submit: Callable[[], TranslationFuture[Result]]) -> Result:
     """
     submission = _Submission(submit)
     try:
-        future = await asyncio.get_running_loop().run_in_executor(None, submission.run)
+        future = await asyncio.get_running_loop().run_in_executor(None, warning_here(submission.run))
     except asyncio.CancelledError:
         submission.cancel()
         raise

@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
+from pocketmt.engine.checks import warning_here
+
 Result = TypeVar("Result")
 
 
@@ -31,7 +33,7 @@ class BackgroundTranslations:
     def submit(self, work: Callable[[], Result], cancel: Callable[[], None]) -> TranslationFuture[Result]:
         """Queue work that `cancel`, called from any thread, makes end soon with an exception."""
         future = TranslationFuture[Result](cancel)
-        self._executor.submit(_run, future, work)
+        self._executor.submit(_run, future, warning_here(work))
         return future
 
 

@@ -1,7 +1,12 @@
 """Warnings about translations that may lack text, and text that is copied."""
 
+import asyncio
 import warnings
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +28,33 @@ def test_a_warning_names_the_line_and_what_was_found(translator: Translator) -> 
         translator.translate(["a man", LINE], max_length=2)
     assert len(found) == 1
     assert found[0].filename == __file__
+
+
+def test_warnings_from_the_background_name_the_place_that_called(translator: Translator) -> None:
+    async def wait() -> None:
+        await translator.translate_async([LINE], max_length=2)
+
+    def submit(start: Callable[..., Future[Any]]) -> None:
+        start([LINE], max_length=2).result()
+
+    places = []
+    calls: list[Callable[[], None]] = [
+        partial(submit, translator.submit),
+        partial(submit, translator.submit_detailed),
+        lambda: asyncio.run(wait()),
+    ]
+    for call in calls:
+        with pytest.warns(TranslationWarning, match=r"^line 1: .*the translation lacks 25") as found:
+            call()
+        places.append((found[0].filename, found[0].lineno))
+    lines = [submit.__code__.co_firstlineno + 1] * 2 + [wait.__code__.co_firstlineno + 1]
+    assert places == [(__file__, line) for line in lines]
+
+
+def test_what_a_thread_runs_itself_is_warned_of_in_pocketmt(translator: Translator) -> None:
+    with ThreadPoolExecutor(1) as executor, pytest.warns(TranslationWarning) as found:
+        executor.submit(translator.translate, [LINE], max_length=2).result()
+    assert Path(found[0].filename).parent.name == "engine"
 
 
 def test_a_program_without_a_name_is_warned(translator: Translator) -> None:
