@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pocketmt.cli.main import run
 from pocketmt.model_file import open_model
 from tests.cli.conftest import Run
 from tests.interop.hugging_face.folders import write_marian
@@ -64,3 +65,41 @@ def test_what_cannot_be_trimmed(
     assert result.returncode != 0
     assert reason in result.stderr.decode()
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("held_out", "references", "reason"),
+    [
+        ("missing", None, "missing: No such file"),
+        ("source", "missing", "missing: No such file"),
+        ("source", "few.target", "has 1: the two files of a corpus must be parallel"),
+        ("source", "source", "is given for both sides"),
+        ("latin", None, "not UTF-8"),
+    ],
+)
+def test_text_to_measure_is_checked_before_the_import(
+    folder: Path,
+    tmp_path: Path,
+    held_out: str,
+    references: str | None,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("pocketmt.interop.importing.read_foreign", None)
+    (folder / "latin").write_bytes("grün\n".encode("latin-1"))
+    options = ["--text", str(folder / "few.source"), "--held-out", str(folder / held_out)]
+    options += [] if references is None else ["--references", str(folder / references)]
+    assert run(["import", str(folder / "model"), "-o", str(tmp_path / "small.pocketmt"), *options]) == 1
+    assert reason in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_failed_measurement_says_that_the_file_was_written(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    (folder / "broken.tsv").write_text("one column\n", encoding="utf-8")
+    options = ("--text", folder / "few.source", "--text", folder / "few.target")
+    measured = ("--held-out", folder / "broken.tsv", "--references", folder / "broken.tsv")
+    result = pocketmt("import", folder / "model", "-o", tmp_path / "small.pocketmt", *options, *measured)
+    assert result.returncode == 1
+    assert f"note: {tmp_path / 'small.pocketmt'} was written, but its loss could not be" in result.stderr.decode()
+    assert [path.name for path in tmp_path.iterdir()] == ["small.pocketmt"]

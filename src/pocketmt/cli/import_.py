@@ -1,6 +1,7 @@
 """pocketmt import: a model of another toolkit becomes a model file."""
 
 import tempfile
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,7 @@ def import_(
     if (held_out is not None and not texts) or (references is not None and held_out is None):
         raise click.UsageError("--references needs --held-out, and --held-out needs --text.")
     check_not_read([output], [path for path in (*texts, held_out, references) if path is not None])
+    _check_measured(held_out, references)
     languages = [code.strip() for codes in keep_languages for code in codes.split(",") if code.strip()]
     warn_of_languages(language for language in (source_language, target_language) if language)
     model = import_model(
@@ -110,7 +112,11 @@ def import_(
         click.echo(f"note: {note}", err=True)
     _warn_of_unknown_languages(model.metadata)
     if held_out is not None:
-        _show_loss(source, output, held_out, references)
+        try:
+            _show_loss(source, output, held_out, references)
+        except BaseException:
+            click.echo(f"note: {output} was written, but its loss could not be measured", err=True)
+            raise
     show_model_file(output, f"pocketmt translate --model {quoted(output)} < TEXT")
 
 
@@ -125,6 +131,26 @@ def _warn_of_unknown_languages(said: "ModelMetadata") -> None:
     if unknown:
         options = " and ".join(f"--{side}-language CODE" for side in unknown)
         click.echo(f"warning: the model does not say its {' and '.join(unknown)} language: give {options}", err=True)
+
+
+def _check_measured(held_out: Path | None, references: Path | None) -> None:
+    """Check, before any work starts, the text that is measured after it.
+
+    Pairs of a parallel format need the languages of the model, and pipes can be read only once: they are checked later.
+
+    Raises OSError and DataError if a file cannot be read or lines differ in number, and ConfigurationError as
+    `both_sides` does.
+    """
+    from pocketmt.text.corpus import both_sides, is_plain, read_lines, read_pairs
+
+    if held_out is None:
+        return
+    files = [held_out] if references is None else [*both_sides(held_out, references)]
+    for path in files:
+        if not path.is_fifo():
+            path.open("rb").close()
+    if all(path.is_file() and is_plain(path) for path in files):
+        deque(read_lines(held_out) if references is None else read_pairs(held_out, references), maxlen=0)
 
 
 def _show_loss(source: Path, trimmed: Path, held_out: Path, references: Path | None) -> None:
