@@ -101,6 +101,7 @@ def test_a_number_is_an_option_and_the_rate_is_shown(pocketmt: Run, tiny_run: Pa
         (("--scheme", "binery"), 1, "binery"),
         (("--option", "method=best"), 1, "method is 'best'"),
         (("--bits", "8"), 1, "bits is 8"),
+        (("--scheme", "affine"), 1, "give --bits 8,6,4\n"),
     ],
 )
 def test_invalid_arguments_are_refused(
@@ -110,3 +111,19 @@ def test_invalid_arguments_are_refused(
     assert answer.returncode == status
     assert message in answer.stderr.decode()
     assert answer.stdout == b""
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--scheme", "affine"), ("--scheme", "binery"), ("--option", "method=best"), ("--bits", "8")]
+)
+def test_mistakes_are_reported_before_text_is_translated(
+    random_model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(Translator, "translate", None)
+    (tmp_path / "text.en").write_text("two dogs see the red house\n")
+    assert run(["sensitivity", str(random_model), "--text", str(tmp_path / "text.en"), *arguments]) == 1
+    assert capsys.readouterr().err.startswith("error: ")

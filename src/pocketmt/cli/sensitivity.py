@@ -76,13 +76,14 @@ def sensitivity(
     from pocketmt.training.configuration import read_configuration
 
     resolved = None if configuration is None else read_configuration(configuration)
-    from pocketmt.compression.choosing.sensitivity import measure_sensitivity
+    from pocketmt.compression.choosing.sensitivity import measure_sensitivity, schemes_to_try
     from pocketmt.compression.run import configured
     from pocketmt.compression.texts import scored_text
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
     from pocketmt.packing.decoded import read_model
 
+    schemes_to_try(scheme, scheme_options, bit_widths)  # A mistake is reported before text is translated.
     progress = ProgressLine("scored", "networks").update
     trained, corpus = configured(read_model(model), resolved), None
     if source_text is not None:

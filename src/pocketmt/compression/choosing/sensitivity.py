@@ -12,7 +12,7 @@ from pocketmt.compression.texts import encoder_of
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.progress import Progress, no_progress
 from pocketmt.quantization import Scheme
-from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.quantization.registry import SCHEMES, allowed_options, scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.matrices import matching, matrix_names
 from pocketmt.training.checkpoints import Weights
@@ -98,7 +98,7 @@ def measure_sensitivity(
         ConfigurationError: unknown scheme or options, or bits that it has not.
         DataError: no configuration, or text that cannot be used.
     """
-    schemes = [_scheme(scheme, each, options or {}) for each in bits]
+    schemes = schemes_to_try(scheme, options or {}, bits)
     corpus = first_sentences(validation_text(model) if corpus is None else corpus, sentences)
     names = matrix_names(model.architecture)
     parts = {part: matching(names, part) or matching(names, f"{part}.*") for part in PARTS}
@@ -123,10 +123,16 @@ def measure_sensitivity(
     return Sensitivity(scheme, count, whole.loss, whole.bleu, tuple(scores), dict(options or {}))
 
 
-def _scheme(name: str, bits: int, options: Mapping[str, object]) -> Scheme:
+def schemes_to_try(name: str, options: Mapping[str, object], bits: Sequence[int]) -> list[Scheme]:
+    """Return the scheme of a name with each number of bits; raises ConfigurationError as `measure_sensitivity` does."""
     if "bits" in options:
         raise ConfigurationError("sensitivity: bits are no option of the scheme here: name those to try by --bits")
-    return scheme_from_options(name, bits=bits, **options)
+    known = (allowed_options(name)["bits"] or ()) if name in SCHEMES else ()
+    for each in bits:
+        if known and each not in known:
+            choice = ",".join(map(str, reversed(known)))
+            raise ConfigurationError(f"{name}: bits is {each}, which the scheme does not have: give --bits {choice}")
+    return [scheme_from_options(name, bits=each, **options) for each in bits]
 
 
 def validation_text(model: TrainedModel) -> Corpus:
