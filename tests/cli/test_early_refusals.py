@@ -94,7 +94,7 @@ def test_an_impossible_size_is_refused_before_text_is_translated(
     ("arguments", "message"),
     [
         (["compress", "m.pocketmt", "log4-distilled", "-o", "a.pocketmt"], "m.pocketmt: "),
-        (["pack", "m.pocketmt", "-o", "a.pocketmt"], "m.pocketmt is a model file"),
+        (["pack", "m.pocketmt", "-o", "a.pocketmt"], "`pocketmt compress m.pocketmt 8bit --output small.pocketmt`"),
         (["sensitivity", "m.pocketmt"], "m.pocketmt: "),
         (["compress", "c.toml", "log4-distilled", "-o", "a.pocketmt"], "c.toml: "),
         (["pack", "nowhere", "-o", "a.pocketmt"], "nowhere: no such folder: give the folder of a run"),

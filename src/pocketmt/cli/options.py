@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from pocketmt.atomic_file import check_not_read, check_output
+from pocketmt.cli.endings import quoted
 from pocketmt.distributed.storage import is_address, local_path
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import both_sides
@@ -264,10 +265,11 @@ def check_picture(path: Path) -> None:
 def check_run(run: Path) -> None:
     """Check, before PyTorch is loaded, that a path may be the folder of a training run; raises DataError if not."""
     if run.is_file():
-        what = "a model file, whose weights are already quantized" if run.suffix == ".pocketmt" else "a file"
-        raise DataError(
-            f"{run} is {what}: give the folder of a run, which `pocketmt train CONFIGURATION -o RUN` writes"
-        )
+        folder = "give the folder of a run, which `pocketmt train CONFIGURATION -o RUN` writes"
+        if run.suffix == ".pocketmt":
+            command = f"pocketmt compress {quoted(run)} 8bit --output {quoted(run.with_name('small.pocketmt'))}"
+            raise DataError(f"{run} is a model file, not a run: make a smaller file of it by `{command}`, or {folder}")
+        raise DataError(f"{run} is a file: {folder}")
     if not run.exists():
         raise DataError(f"{run}: no such folder: give the folder of a run, which `pocketmt train` writes")
 
