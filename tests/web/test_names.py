@@ -13,7 +13,8 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 KNOWN = "meet yesterday is the house haus gestern traf ist berg bergs lieder über kühlschrank türen walk größe maß"
 PARTS = """
 Goethe Merkel Angela Brahms Einsteins Einstein's O'Malley D’Angelo Baden-Baden Jean-Claude Anti-Goethe Haus Häuser
-Kühlschranktüren Heisenbergs Walking Walked Über Ōsaka Łódź Élodie İzmir ǅ İ I A NASA McDonald der die ein einem Ihrer beim zur
+Heisenbergs
+Kühlschranktüren Walking Walked Über Ōsaka Łódź Élodie İzmir ǅ İ I A NASA McDonald der die ein einem Ihrer beim zur
 met meet yesterday gestern traf über { } „Goethe“ "Goethe" (Merkel) http://Goethe.de @Goethe Goethe's Goethe2 Москва
 the a your it them these an
 Leonardo da Vinci van der Mrs Zudem Consequently Steigerung Protestantin Ko\u0308ln Ku\u0308hlschrank Goe\u0301the

@@ -163,8 +163,7 @@ def compress(
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
       pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
-    limited = limit_updates < sys.maxsize
-    _check_usage(model, recipe, target_size, tolerated_loss, updates, precision, limited)
+    _check_usage(model, recipe, target_size, tolerated_loss, updates, precision, limit_updates < sys.maxsize)
     check_replaces_nothing([output], [model, recipe, configuration, source_text])
     work = _work_folder(folder, output, recipe, low_memory, bool(entropy_coding or licence or description))
     # A mistake in the recipe or the configuration is reported before PyTorch is loaded, which takes seconds.
