@@ -42,7 +42,7 @@ class Piece:
 
     @property
     def is_text(self) -> bool:
-        """Whether the piece stands for text of its own, not for a byte, and is not special."""
+        """Whether the piece stands for text, not for a byte, and is not special."""
         return self.type not in _NO_TEXT
 
 
