@@ -15,5 +15,6 @@ def pack_run(
     Raises as `read_trained_model` and `pack` do.
     """
     model = read_trained_model(run)
-    about = {"licence": licence, "description": description, "recipe": {"schemes": scheme}, "training": model.training}
-    return pack(output, contents_of(model, scheme, **about), PackingOptions(entropy_coding=entropy_coding))
+    facts = {"recipe": {"schemes": scheme}, "training": model.training}
+    contents = contents_of(model, scheme, licence=licence, description=description, **facts)
+    return pack(output, contents, PackingOptions(entropy_coding=entropy_coding))
