@@ -163,7 +163,7 @@ def compress(
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
       pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
-    _check_usage(model, recipe, target_size, tolerated_loss, updates, precision, limit_updates < sys.maxsize)
+    _check_usage(model, recipe, target_size, tolerated_loss, updates, precision)
     check_replaces_nothing([output], [model, recipe, configuration, source_text])
     work = _work_folder(folder, output, recipe, low_memory, bool(entropy_coding or licence or description))
     # A mistake in the recipe or the configuration is reported before PyTorch is loaded, which takes seconds.
@@ -196,15 +196,13 @@ def _check_usage(
     loss: float | None,
     updates: int | None,
     precision: "Precision | None",
-    limited: bool,
 ) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
         raise click.UsageError("--updates needs --target-size or --tolerated-loss: a recipe sets its updates.")
-    for option, given in (("--precision", precision is not None), ("--limit-updates", limited)):
-        if updates == 0 and given:
-            raise click.UsageError(f"{option} has no effect with --updates 0: leave one of them out.")
+    if updates == 0 and precision is not None:
+        raise click.UsageError("--precision has no effect with --updates 0: leave one of them out.")
     check_model(model)
 
 
@@ -232,15 +230,12 @@ def _read_configuration(path: Path) -> "Configuration":
 def _find_recipe(name: str, most_updates: int, precision: "Precision | None") -> "Recipe":
     """Return a recipe with limited updates and another precision; ConfigurationError if it is unknown or wrong.
 
-    Raises click.UsageError if a precision is given, but no stage retrains, or if a limit cannot have an effect.
+    Raises click.UsageError if a precision is given, but no stage retrains.
     """
     from pocketmt.recipes.catalogue import find_recipe
     from pocketmt.recipes.schema import Retraining, change_retraining, limit_updates
 
-    whole = find_recipe(name)
-    if most_updates < sys.maxsize and limit_updates(whole, 1) == whole:
-        raise click.UsageError(f"--limit-updates has no effect: no stage of {name} has several updates. Leave it out.")
-    recipe = limit_updates(whole, most_updates)
+    recipe = limit_updates(find_recipe(name), most_updates)
     if precision is None:
         return recipe
     if not any(isinstance(stage.retraining, Retraining) for stage in recipe.stages):
