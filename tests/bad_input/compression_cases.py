@@ -91,7 +91,7 @@ SENSITIVITY = [
     Case("sensitivity run --bits 4,4", ("--bits", "4,4"), 2),
     Case("sensitivity run --bits four", ("--bits", "four"), 2),
     Case("sensitivity run --bits ''", ("--bits",), 2),
-    Case("sensitivity run --bits 8", ("bits is 8", "1, 2, 3, 4")),
+    Case("sensitivity run --bits 8", ("bits is 8", "4,3,2,1")),
     Case("sensitivity run --scheme binry", ("binry", "binary")),
     Case("sensitivity run --option method", ("method", "NAME=VALUE"), 2),
     Case("sensitivity run --option method=best", ("method", "best", "greedy")),
