@@ -59,7 +59,7 @@ def test_the_number_of_sentences_is_limited(model: TrainedModel) -> None:
 
 
 def test_impossible_measurements_are_refused(model: TrainedModel) -> None:
-    with pytest.raises(ConfigurationError, match="bits is 8, expected one of 1, 2, 3, 4"):
+    with pytest.raises(ConfigurationError, match="bits is 8, which the scheme does not have: give --bits 4,3,2,1"):
         measure_sensitivity(model, bits=(8,))
     with pytest.raises(DataError, match="no validation text is known"):
         measure_sensitivity(dataclasses.replace(model, configuration=None))
