@@ -49,7 +49,7 @@ def test_the_command_can_be_run_again(tmp_path: Path) -> None:
 
 
 def test_peak_memory_includes_freed_memory() -> None:
-    # In a process of its own: this one may have freed memory that it uses again.
+    # In another process: this one may have freed memory that it uses again.
     program = """
 from pocketmt.evaluation.records import memory_bytes, peak_memory_bytes
 size = 64 << 20
