@@ -31,7 +31,7 @@ PHRASES: Final = (
     "facts", "phrasal_verbs", "german_idioms", "rare_english_words", "rare_german_words", "learners", "public_life",
     "health", "constructions", "technology", "informal",
 )  # fmt: skip
-# Words of a dictionary, and phrases that a translation word by word gets wrong.
+# Words as a dictionary lists them, and phrases that a translation word by word gets wrong.
 WORDS: Final = "words"
 # From German alone: as it is spoken, and words of Austria and Switzerland.
 GERMAN_VARIANTS: Final = "german_variants"
