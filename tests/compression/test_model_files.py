@@ -76,13 +76,17 @@ def test_a_model_file_is_compressed_as_its_run(
 
 
 @pytest.mark.parametrize("options", [[], ["--low-memory"]])
-def test_what_a_model_file_says_and_its_shortlist_are_kept(options: list[str], run: Path, tmp_path: Path) -> None:
+def test_what_a_model_file_says_and_its_shortlist_are_kept(
+    options: list[str], run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     model, output = tmp_path / "model.pocketmt", tmp_path / "small.pocketmt"
     pack_run(run, "float32", model, licence="CC-BY-NC-4.0", description="of a test")
     add_shortlist(model, Shortlist([4, 5, 6], [[7 + k % 9] for k in range(48)]), model)
     add_known_words(model, WordFilter.of(["red", "cat"]), model)
     arguments = ["compress", str(model), "8bit", *options, "--output", str(output)]
     assert run_command(arguments) == 0
+    messages = capsys.readouterr().err
+    assert "pocketmt translate" in messages and "pocketmt shortlist" not in messages
     with open_model(model) as before, open_model(output) as after:
         for member in ("licence", "description", "shortlist", "known_words"):
             assert after.manifest[member] == before.manifest[member]

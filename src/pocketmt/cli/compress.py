@@ -307,7 +307,7 @@ def _show_result(task: "CompressionTask", output: Path) -> None:
     show_model_file(
         output,
         f"pocketmt translate --model {name} < TEXT",
-        f"pocketmt shortlist {name} --source TRAINING.SOURCE --target TRAINING.TARGET --output {name}",
+        if_no_shortlist=f"pocketmt shortlist {name} --source TRAINING.SOURCE --target TRAINING.TARGET --output {name}",
         made_from=task.run,
     )
 

@@ -25,12 +25,13 @@ FOUR_BITS: Final = (
 )
 
 
-def show_model_file(path: Path, *commands: str, made_from: Path | str | None = None) -> None:
+def show_model_file(path: Path, *commands: str, if_no_shortlist: str = "", made_from: Path | str | None = None) -> None:
     """Print the size of a model file, how many times smaller it is, its validation BLEU, and the next commands.
 
     Args:
         path: of the model file.
         commands: to type next.
+        if_no_shortlist: another command to type next, unless the file has a shortlist; empty: none.
         made_from: the model that it was made from: a folder, a file or a bundled name. A model file that is not larger
             is named.
     """
@@ -54,7 +55,7 @@ def show_model_file(path: Path, *commands: str, made_from: Path | str | None = N
     click.echo(f"{path}: {', '.join(parts)}", err=True)
     if note := speed_note(report):
         click.echo(note, err=True)
-    show_next(*commands)
+    show_next(*commands, *([if_no_shortlist] if if_no_shortlist and not report.shortlist else []))
 
 
 def _size_compared(report: "ModelReport", made_from: Path | str | None) -> list[str]:

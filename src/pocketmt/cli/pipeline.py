@@ -6,6 +6,7 @@ import click
 
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, GivenOnce, warn_of_languages
+from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 
@@ -47,6 +48,7 @@ def pipeline(configuration: Path, output: Path) -> None:
         output,
         step=lambda name: click.echo(f"== {name}", err=True),
         translated=ProgressLine("translated", "lines").update,
+        warn=warn,
     )
     largest = artifacts[0].bytes
     rows = [

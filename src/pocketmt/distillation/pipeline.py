@@ -59,6 +59,7 @@ def run_pipeline(
     *,
     step: Callable[[str], None] = lambda name: None,
     translated: Progress = no_progress,
+    warn: Callable[[str], None] = lambda message: None,
 ) -> list[PipelineArtifact]:
     """Train the teachers, translate text with them, train the student on it, compress it and add a shortlist.
 
@@ -70,6 +71,7 @@ def run_pipeline(
         folder: folder of all results, created if it is missing.
         step: called with the name of each step when it begins.
         translated: called with the progress of the teachers in a text.
+        warn: told how many lines of the text were copied instead of translated.
 
     Returns:
         The models: the teachers and the student in full precision, and the small one.
@@ -87,7 +89,7 @@ def run_pipeline(
     _check(pipeline, folder)
     with locked(folder):
         remove_unfinished(folder, (MODEL, COMPRESSED, FULL_PRECISION))
-        return _run_steps(pipeline, folder, step, translated)
+        return _run_steps(pipeline, folder, step, translated, warn)
 
 
 def _check(pipeline: Pipeline, folder: Path) -> None:
@@ -228,13 +230,17 @@ def _check_outputs(pipeline: Pipeline, folder: Path) -> None:
 
 
 def _run_steps(
-    pipeline: Pipeline, folder: Path, step: Callable[[str], None], translated: Progress
+    pipeline: Pipeline,
+    folder: Path,
+    step: Callable[[str], None],
+    translated: Progress,
+    warn: Callable[[str], None],
 ) -> list[PipelineArtifact]:
     teachers = [
         _trained_teacher(each, folder / f"teacher{number}", step) for number, each in enumerate(pipeline.teachers, 1)
     ]
     step("distillation")
-    source, target = _distill(pipeline, teachers, folder, translated)
+    source, target = _distill(pipeline, teachers, folder, translated, warn)
     step("student")
     student = folder / "student"
     train(_student_configuration(pipeline, teachers[0], folder, source, target), student, AnyModel)
@@ -266,7 +272,9 @@ def _trained_teacher(teacher: Configuration | str, run: Path, step: Callable[[st
     return str(run)
 
 
-def _distill(pipeline: Pipeline, teachers: list[str], folder: Path, translated: Progress) -> tuple[Path, Path]:
+def _distill(
+    pipeline: Pipeline, teachers: list[str], folder: Path, translated: Progress, warn: Callable[[str], None]
+) -> tuple[Path, Path]:
     """Translate text with the teachers; returns the files of its two sides."""
     settings, data = pipeline.settings.distillation, pipeline.student.data
     outputs = _distilled_files(pipeline, folder)
@@ -283,10 +291,10 @@ def _distill(pipeline: Pipeline, teachers: list[str], folder: Path, translated: 
     else:
         texts = [Text(source, target if settings.n_best > 1 else None) for source, target in data.training_files]
     texts += [Text(path) for path in pipeline.texts]
-    distill(loaded, texts, *outputs, folder / "distillation", progress=translated)
+    distill(loaded, texts, *outputs, folder / "distillation", progress=translated, warn=warn)
     if data.plain_validation_text:
         validation = Text(Path(data.validation_source))
-        distill(loaded, [validation], *_validation_files(pipeline, folder), folder / "validation")
+        distill(loaded, [validation], *_validation_files(pipeline, folder), folder / "validation", warn=warn)
     return outputs
 
 

@@ -287,7 +287,8 @@ class Translator:
     def network_ids(self, line: str, **options: Unpack[TranslationOptions]) -> list[tuple[list[int], list[int]]]:
         """Return the source and the best translation of each sentence of a line as piece ids, as `logits` takes them.
 
-        They have the pieces of languages that texts do not show. Raises as `translate` does.
+        They have the pieces of languages that texts do not show. `protect` and `check` have no effect: this is the
+        network's own translation, and there are no warnings. Raises as `translate` does.
         """
         search = self._check(options)
         divided = self._divider.divide_for(check_text(line, "line"), search, has_prefix=search.has_prefix(0))
