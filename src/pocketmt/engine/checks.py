@@ -117,6 +117,6 @@ class TranslationChecks:
             yield f"{source:.0f} words became {translated:.0f}: text may be missing"
         elif is_too_long(source, translated):
             yield f"{source:.0f} words became {translated:.0f}: text may be repeated"
-        if lost := lost_parts(line.line, translation, formats=formats):
+        if lost := lost_parts(line.without_terms, translation, formats=formats):
             more = f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
             yield f"the translation lacks {', '.join(part[:_MOST_SHOWN] for part in lost[:_MOST_LOST])}{more}"

@@ -46,6 +46,7 @@ class DividedLine(NamedTuple):
         target_language: code of the language of the translation.
         suppressed_texts: that capitals may not bring about.
         terms: that the translation of each of these parts must have; empty if the search has none.
+        source_terms: start and end of each source term in the line.
     """
 
     line: str
@@ -59,6 +60,15 @@ class DividedLine(NamedTuple):
     target_language: str = ""
     suppressed_texts: Sequence[str] = ()
     terms: "Sequence[list[Term]]" = ()
+    source_terms: Sequence[tuple[int, int]] = ()
+
+    @property
+    def without_terms(self) -> str:
+        """The line with spaces in place of its source terms, which the translation does not need."""
+        line = self.line
+        for start, end in self.source_terms:
+            line = line[:start] + " " * (end - start) + line[end:]
+        return line
 
     @property
     def sentences(self) -> list[list[int]]:
@@ -197,6 +207,7 @@ class LineDivider:
         sentence_texts: list[str] = []
         were_capitals: list[Capitals] = []
         required: list[list[Term]] = []
+        places: list[tuple[int, int]] = []
         end = 0
         for span in self.spans(line, languages, split=split, protect=protect, marks=marks, terms=terms):
             given = line[span.start : span.end]
@@ -213,7 +224,9 @@ class LineDivider:
             if span.reason is None:
                 texts.append(text)
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
-                required += _required(terms, given, sentence_texts[-len(segments) :])
+                if terms is not None:
+                    required += _required(terms, given, sentence_texts[-len(segments) :])
+                    places += ((span.start + first, span.start + last) for first, last in terms.places(given))
                 were_capitals += [were] * len(segments)
             elif span.reason.text:
                 reasons.append(span.reason)
@@ -221,7 +234,9 @@ class LineDivider:
         if parts and end < len(line):
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
-        divided = DividedLine(line, " ".join(texts), parts, reasons, prefix, sentence_texts, terms=required)
+        divided = DividedLine(line, " ".join(texts), parts, reasons, prefix, sentence_texts)
+        if terms is not None:
+            divided = divided._replace(terms=required, source_terms=places)
         if set(were_capitals) - {NO_CAPITALS}:
             return divided._replace(capitals=were_capitals, target_language=languages.target)
         return divided
@@ -245,10 +260,8 @@ class LineDivider:
         return with_terms(self.unknown_words.respelled(text, languages.source, stress=capitals), text), were
 
 
-def _required(terms: "Terms | None", given: str, segments: Sequence[str]) -> "list[list[Term]]":
+def _required(terms: "Terms", given: str, segments: Sequence[str]) -> "list[list[Term]]":
     """Return the terms of each segment of a sentence; a change of spelling makes none."""
-    if terms is None:
-        return []
     if len(segments) == 1:
         return [terms.find(given)]
     of_sentence = terms.matched(given)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pocketmt.engine.line_parts import DividedLine, LineDivider, copied, plain_spaces
 from pocketmt.engine.options import Search
@@ -19,9 +19,6 @@ from pocketmt.sentences import (
     may_help,
     with_stand_ins,
 )
-
-if TYPE_CHECKING:
-    from pocketmt.engine.terms import Terms
 
 
 class ProtectedLine(NamedTuple):
@@ -65,23 +62,24 @@ class LineProtection:
         return kept_decimals(line.line, translation, self._search.languages.number_formats)
 
     def _lost_parts(self, line: DividedLine, translation: str, *, numbers: Numbers = "exact") -> list[str]:
-        return lost_parts(line.line, translation, numbers=numbers, formats=self._search.languages.number_formats)
+        formats = self._search.languages.number_formats
+        return lost_parts(line.without_terms, translation, numbers=numbers, formats=formats)
 
     def _lost_words(self, text: str, translation: str) -> list[Part]:
         """Return the lost words of a text, without those of terms, which are to be replaced."""
         words = self._divider.unknown_words.lost(text, translation, self._search.languages.source)
-        if not words or self._search.terms is None:
-            return words
-        is_replaced = self._in_terms(text, self._search.terms)
-        return [word for word in words if not any(is_replaced[word.start : word.end])]
+        return self._outside_terms(text, words) if words else []
 
-    def _in_terms(self, text: str, terms: "Terms") -> bytearray:
-        """Return whether each character of a text belongs to a term of one of its sentences."""
+    def _outside_terms(self, text: str, parts: Sequence[Part]) -> list[Part]:
+        """Return the parts of a text that have no character of a term of one of its sentences."""
+        terms, search = self._search.terms, self._search
+        if terms is None:
+            return list(parts)
         found = bytearray(len(text))
-        for span in self._divider.spans(text, self._search.languages, split=self._search.split, terms=terms):
+        for span in self._divider.spans(text, search.languages, split=search.split, terms=terms):
             for start, end in terms.places(text[span.start : span.end]) if span.reason is None else ():
                 found[span.start + start : span.start + end] = bytes([True]) * (end - start)
-        return found
+        return [part for part in parts if not any(found[part.start : part.end])]
 
     def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
         """Return a line that joins the translations of its sentences, and these, which are lines by themselves.
@@ -103,7 +101,7 @@ class LineProtection:
             end = span.end
         before, after = plain_spaces(text[: spans[0].start]), plain_spaces(text[end:])
         parts = [*([before] if before else []), *parts, *([after] if after else [])]
-        joining = DividedLine(line.line, line.text, parts, line.copied)
+        joining = DividedLine(line.line, line.text, parts, line.copied, source_terms=line.source_terms)
         return joining, sentences
 
     def of_sentences(self, sentences: Sequence[str]) -> "tuple[list[DividedLine], LineProtection]":
@@ -125,21 +123,29 @@ class LineProtection:
         """Return a line with names and numbers in place of its URLs, placeholders, numbers and lost words."""
         named, text = self._divider.named_and_text(self._lines[index])
         formats = self._search.languages.number_formats
-        numbers, words = lost_numbers(text, translation, formats), self._lost_words(text, translation)
+        numbers = self._outside_terms(text, lost_numbers(text, translation, formats))
+        words = self._lost_words(text, translation)
         if words and not may_help(text, len(words), attempt) and not self._lost_parts(line, translation):
             return None
         replaced, stand_ins = text, list[StandIn]()
+        outside_terms = partial(self._outside_terms, text)
         few = [*numbers, *words[:MOST_NAMES]] if attempt == 0 else []
         for some in ([*numbers, *words], few, []):  # All are perhaps too many.
-            replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, some, formats)
+            replaced, stand_ins = with_stand_ins(text, self._reserved, attempt, some, formats, outside_terms)
             if stand_ins:
                 break
         if not stand_ins:
             return None
         divided = self._divider.divide_for(named + replaced, self._search)
-        return ProtectedLine(divided._replace(line=line.line), stand_ins)
+        return ProtectedLine(divided._replace(line=line.line, source_terms=line.source_terms), stand_ins)
 
-    def _in_parts(self, index: int, *_: object) -> ProtectedLine:
-        """Return a line in which protected parts are copied, and the text between them is translated."""
+    def _in_parts(self, index: int, line: DividedLine, _: str) -> ProtectedLine | None:
+        """Return a line in which protected parts are copied, and the text between them is translated.
+
+        None: a term would be lost, because its source term has a protected part.
+        """
         divided = self._divider.divide_for(self._lines[index], self._search, protect=True)
+        kept = list(chain.from_iterable(divided.terms))
+        if any(term not in kept for term in chain.from_iterable(line.terms)):
+            return None
         return ProtectedLine(divided._replace(in_parts=True))

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -74,6 +74,7 @@ def with_stand_ins(
     attempt: int = 0,
     unknown: Sequence[Part] = (),
     formats: NumberFormats | None = None,
+    chosen: Callable[[Sequence[Part]], Sequence[Part]] = tuple,
 ) -> tuple[str, list[StandIn]]:
     """Return a text with stand-ins for its URLs, placeholders, numbers and unknown words; none if it has too many.
 
@@ -87,8 +88,9 @@ def with_stand_ins(
         unknown: further parts, such as words with unknown characters; those that touch others, or lie within longer
             ones, are left out.
         formats: of the numbers of the text and of its translation.
+        chosen: returns the URLs, placeholders and numbers that are replaced, of all.
     """
-    parts = replaceable_parts(text, formats.source if formats is not None else None)
+    parts = chosen(replaceable_parts(text, formats.source if formats is not None else None))
     if len(parts) + len(unknown) > _MOST:
         return text, []
     parts = sorted([*parts, *apart(sorted(unknown, key=lambda part: (part.start, -part.end)), parts)])

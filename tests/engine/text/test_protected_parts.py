@@ -1,5 +1,6 @@
 """Sentences whose translation loses a URL, an e-mail address, a tag, a placeholder or a symbol."""
 
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -90,6 +91,18 @@ def test_terms_do_not_change_what_stands_in() -> None:
     [found] = everyday.translate(["I love {person}."], terms=terms)
     assert "{person}" in found
     assert not any(word in found for word in ("Tom", "Boston", "Paris"))
+
+
+def test_a_term_may_replace_a_protected_part() -> None:
+    everyday = Translator("everyday-en-de")
+    terms = {"example.com": "beispiel.de", "1,250": "tausend"}
+    lines = ["Visit example.com today.", "Visit example.com with {name} today.", "We have 1,250 members."]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone, beside, number = everyday.translate(lines, terms=terms)
+    assert "beispiel.de" in alone and "example" not in alone
+    assert "beispiel.de" in beside and "{name}" in beside
+    assert "tausend" in number and "250" not in number
 
 
 def test_amounts_of_money_stay_with_the_model() -> None:
