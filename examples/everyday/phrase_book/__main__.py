@@ -37,7 +37,7 @@ WORDS: Final = "words"
 GERMAN_VARIANTS: Final = "german_variants"
 COPIES: Final = 3  # of each pair of the phrase book as it is
 LABEL_COPIES: Final = 25  # of labels of one or two words, such as "Settings"
-BARE_COPIES: Final = 1  # without final punctuation, in lower case, and both
+MOST_FORMS: Final = 2  # of each pair, at random: without final punctuation, in lower case, both, or with another end
 _OTHER_ENDS: Final = {".": "!", "!": "."}
 
 
@@ -82,9 +82,9 @@ def written_pairs(pairs: Iterable[Pair], language: str, held_out: Set[str] = fro
     phrases = [_turned(pair, language) for pair in phrase_pairs(language) if allowed(pair)]
     words = [_turned(pair, language) for pair in word_pairs() if allowed(pair)]
     for pair in phrases:
-        yield from _copies(pair, language, LABEL_COPIES if _is_label(pair[0]) else COPIES)
+        yield from _copies(pair, language, LABEL_COPIES if _is_label(pair[0]) else COPIES, draw)
     for pair in words:
-        yield from _copies(pair, language, COPIES)
+        yield from _copies(pair, language, COPIES, draw)
     into_german = language == "en"
     made = (
         noun_pairs(draw),
@@ -121,7 +121,7 @@ def _turned(pair: Pair, language: str) -> Pair:
     return pair if language == "en" else pair[::-1]
 
 
-def _copies(pair: Pair, language: str, number: int) -> Iterator[Pair]:
+def _copies(pair: Pair, language: str, number: int, draw: random.Random) -> Iterator[Pair]:
     source, target = pair
     for _ in range(number):
         yield pair
@@ -130,9 +130,8 @@ def _copies(pair: Pair, language: str, number: int) -> Iterator[Pair]:
     end = _OTHER_ENDS.get(source[-1])
     if end is not None and source[-1] == target[-1]:
         forms.add((source[:-1] + end, target[:-1] + end))
-    for form in sorted(forms - {pair}):
-        for _ in range(BARE_COPIES):
-            yield form
+    others = sorted(forms - {pair})
+    yield from draw.sample(others, min(MOST_FORMS, len(others)))
 
 
 def _as_sentence(pair: Pair) -> Pair:

@@ -13,6 +13,7 @@ from examples.everyday.phrase_book.__main__ import (
     COPIES,
     GERMAN_VARIANTS,
     LABEL_COPIES,
+    MOST_FORMS,
     PHRASES,
     WORDS,
     main,
@@ -35,6 +36,7 @@ from examples.everyday.phrase_book.lists import ACRONYMS, LISTS, list_pairs
 from examples.everyday.phrase_book.nouns import Noun, filled, mass_nouns, nouns
 from examples.everyday.phrase_book.tables import read_lines_of, read_table
 from pocketmt.errors import ConfigurationError
+from pocketmt.text.letter_case import in_lower_case
 
 KEY = Noun("key", "keys", "Schlüssel", "m", "Schlüssel")
 LAMP = Noun("lamp", "lamps", "Lampe", "f", "Lampen")
@@ -92,6 +94,17 @@ def test_labels_are_repeated_more_often_than_words() -> None:
     counts = Counter(written_pairs([], "en"))
     assert counts["Settings", "Einstellungen"] >= LABEL_COPIES
     assert all(COPIES <= counts[pair] < LABEL_COPIES for pair in word_pairs()[::50])
+
+
+def test_a_pair_has_some_of_its_other_forms() -> None:
+    counts = Counter(written_pairs([], "en"))
+    pairs = [pair for pair in dict.fromkeys(phrase_pairs("en")) if pair[0].endswith(".") and pair[1].endswith(".")]
+    for pair in pairs[::500]:
+        source, target = pair
+        lower = in_lower_case(source, "en")
+        ends = [(source[:-1], target[:-1]), (lower[:-1], target[:-1]), (source[:-1] + "!", target[:-1] + "!")]
+        assert counts[pair] >= COPIES
+        assert sum(counts[form] > 0 for form in {(lower, target), *ends} - {pair}) >= MOST_FORMS
 
 
 def test_a_broken_table_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
