@@ -29,7 +29,7 @@ PHRASES: Final = (
     "essentials", "interface", "travel", "home", "work", "verbs", "messages", "conversation", "stories", "software",
     "services", "english_words", "german_words", "how_to", "everyday", "qualities", "longer", "notices", "chat",
     "facts", "phrasal_verbs", "german_idioms", "rare_english_words", "rare_german_words", "learners", "public_life",
-    "health", "constructions", "technology", "informal",
+    "health", "constructions", "technology", "informal", "news", "senses", "compound_sentences", "idioms_and_shops",
 )  # fmt: skip
 # Words as a dictionary lists them, and phrases that a translation word by word gets wrong.
 WORDS: Final = "words"
