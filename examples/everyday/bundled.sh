@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in sixteen rounds, from the root of the repository and in about
-# twenty-six hours of one core with bfloat16. A second call resumes.
+# Makes the two bundled models of everyday sentences in seventeen rounds, from the root of the repository and in about
+# twenty-eight hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
 build=build/everyday
@@ -19,6 +19,7 @@ thirteenth=$build/thirteenth
 fourteenth=$build/fourteenth
 fifteenth=$build/fifteenth
 sixteenth=$build/sixteenth
+seventeenth=$build/seventeenth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -83,14 +84,14 @@ widened() {
 with_known_words() { pocketmt names "$1" --source "$3.${2%-*}" --target "$3.${2#*-}" -o "$1"; }
 # bundled MODEL LANGUAGES DESCRIPTION: a model in 8 and in 4 bits, with known words.
 bundled() {
-    with_known_words "$1" "$2" $sixteenth/known
+    with_known_words "$1" "$2" $seventeenth/known
     in_8_bits "$1" "$build/everyday-$2-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$sixteenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
+    POCKETMT_TEXTS=$PWD/$seventeenth made "$build/everyday-$2.pocketmt" pocketmt compress "$1" \
         examples/everyday/four-bits.toml --configuration "examples/everyday/pocket-$2-phrase-book.toml" \
         --precision bfloat16-mixed --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$2.pocketmt"
 }
 
-mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth $thirteenth $fourteenth $fifteenth $sixteenth
+mkdir -p $second $third $fourth $fifth $sixth $seventh $eighth $ninth $tenth/texts $eleventh/texts $twelfth $thirteenth $fourteenth $fifteenth $sixteenth $seventeenth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -200,14 +201,21 @@ phrase_book de-en $fifteenth
 continued $fourteenth/en-de.pocketmt en-de $fifteenth $fifteenth continued-with-longer-phrase-book 5000 phrase-book
 continued $fourteenth/de-en.pocketmt de-en $fifteenth $fifteenth continued-with-longer-phrase-book 5000 phrase-book
 
-# Sixteenth round: more of that text.
+# Sixteenth round: more of that text, as it was at commit 2145c7eb.
 ln -sf $PWD/$twelfth/*.{en,de} $sixteenth
 phrase_book en-de $sixteenth
 phrase_book de-en $sixteenth
 continued $fifteenth/en-de.pocketmt en-de $sixteenth $sixteenth continued-with-longer-phrase-book 5500 phrase-book
 continued $fifteenth/de-en.pocketmt de-en $sixteenth $sixteenth continued-with-longer-phrase-book 5500 phrase-book
+
+# Seventeenth round: more of that text.
+ln -sf $PWD/$twelfth/*.{en,de} $seventeenth
+phrase_book en-de $seventeenth
+phrase_book de-en $seventeenth
+continued $sixteenth/en-de.pocketmt en-de $seventeenth $seventeenth continued-with-longer-phrase-book 5000 phrase-book
+continued $sixteenth/de-en.pocketmt de-en $seventeenth $seventeenth continued-with-longer-phrase-book 5000 phrase-book
 for side in en de; do
-    cat "$tatoeba/train.$side" $sixteenth/{classes,phrase-book-en-de}."$side" > $sixteenth/known."$side"
+    cat "$tatoeba/train.$side" $seventeenth/{classes,phrase-book-en-de}."$side" > $seventeenth/known."$side"
 done
-bundled $sixteenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
-bundled $sixteenth/de-en.pocketmt de-en "Short everyday sentences, German to English"
+bundled $seventeenth/en-de.pocketmt en-de "Short everyday sentences, English to German"
+bundled $seventeenth/de-en.pocketmt de-en "Short everyday sentences, German to English"
