@@ -157,6 +157,17 @@ class LineDivider:
             is_unknown = is_unknown and (terms is None or not terms.find(given))
             yield span._replace(reason=_UNKNOWN_SCRIPT) if is_unknown else span
 
+    def places_of_terms(
+        self, text: str, languages: ChosenLanguages, terms: "Terms", *, split: bool
+    ) -> list[tuple[int, int]]:
+        """Return start and end of the source terms in the sentences of a visible text."""
+        return [
+            (span.start + start, span.start + end)
+            for span in self.spans(text, languages, split=split, terms=terms)
+            if span.reason is None
+            for start, end in terms.places(text[span.start : span.end])
+        ]
+
     def divide_for(
         self, line: str, search: "Search", *, has_prefix: bool = False, protect: bool = False
     ) -> DividedLine:
@@ -173,6 +184,9 @@ class LineDivider:
             marks=not has_prefix,
             terms=search.terms,
         )
+        if search.terms is not None:
+            places = self.places_of_terms(divided.line, search.languages, search.terms, split=search.split)
+            divided = divided._replace(source_terms=places)
         return divided._replace(suppressed_texts=search.suppressed_texts) if search.suppressed_texts else divided
 
     def divide(
@@ -207,7 +221,6 @@ class LineDivider:
         sentence_texts: list[str] = []
         were_capitals: list[Capitals] = []
         required: list[list[Term]] = []
-        places: list[tuple[int, int]] = []
         end = 0
         for span in self.spans(line, languages, split=split, protect=protect, marks=marks, terms=terms):
             given = line[span.start : span.end]
@@ -224,9 +237,7 @@ class LineDivider:
             if span.reason is None:
                 texts.append(text)
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
-                if terms is not None:
-                    required += _required(terms, given, sentence_texts[-len(segments) :])
-                    places += ((span.start + first, span.start + last) for first, last in terms.places(given))
+                required += _required(terms, given, sentence_texts[-len(segments) :])
                 were_capitals += [were] * len(segments)
             elif span.reason.text:
                 reasons.append(span.reason)
@@ -234,9 +245,7 @@ class LineDivider:
         if parts and end < len(line):
             parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
-        divided = DividedLine(line, " ".join(texts), parts, reasons, prefix, sentence_texts)
-        if terms is not None:
-            divided = divided._replace(terms=required, source_terms=places)
+        divided = DividedLine(line, " ".join(texts), parts, reasons, prefix, sentence_texts, terms=required)
         if set(were_capitals) - {NO_CAPITALS}:
             return divided._replace(capitals=were_capitals, target_language=languages.target)
         return divided
@@ -260,8 +269,10 @@ class LineDivider:
         return with_terms(self.unknown_words.respelled(text, languages.source, stress=capitals), text), were
 
 
-def _required(terms: "Terms", given: str, segments: Sequence[str]) -> "list[list[Term]]":
+def _required(terms: "Terms | None", given: str, segments: Sequence[str]) -> "list[list[Term]]":
     """Return the terms of each segment of a sentence; a change of spelling makes none."""
+    if terms is None:
+        return []
     if len(segments) == 1:
         return [terms.find(given)]
     of_sentence = terms.matched(given)

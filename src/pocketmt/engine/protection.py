@@ -75,11 +75,8 @@ class LineProtection:
         terms, search = self._search.terms, self._search
         if terms is None:
             return list(parts)
-        found = bytearray(len(text))
-        for span in self._divider.spans(text, search.languages, split=search.split, terms=terms):
-            for start, end in terms.places(text[span.start : span.end]) if span.reason is None else ():
-                found[span.start + start : span.start + end] = bytes([True]) * (end - start)
-        return [part for part in parts if not any(found[part.start : part.end])]
+        places = self._divider.places_of_terms(text, search.languages, terms, split=search.split)
+        return [part for part in parts if not any(start < part.end and part.start < end for start, end in places)]
 
     def sentences(self, index: int, line: DividedLine) -> tuple[DividedLine, list[str]] | None:
         """Return a line that joins the translations of its sentences, and these, which are lines by themselves.
