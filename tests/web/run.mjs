@@ -108,6 +108,10 @@ const kinds = {
       names.lost(line, others[index], language).map(({ start, text }) => [[...line.slice(0, start)].length, text]),
     );
   },
+  "names in another case": async ({ lines, others, language, bits, hashes }) => {
+    const names = new Names(new WordFilter(Uint8Array.from(bits), hashes));
+    return lines.map((line, index) => names.withCase(line, others[index], language));
+  },
   "word filter": async ({ words, bits, hashes }) => {
     const filter = new WordFilter(Uint8Array.from(bits), hashes);
     return words.map((word) => filter.has(word));

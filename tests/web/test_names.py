@@ -5,6 +5,7 @@ import random
 import pytest
 
 from pocketmt.engine.names import Names
+from pocketmt.sentences import StandIn, with_parts
 from pocketmt.text.word_filter import WordFilter
 from tests.web.node import missing, run_jobs, translations_of_both
 
@@ -49,6 +50,24 @@ def test_names_are_those_of_python(language: str) -> None:
     [found] = run_jobs([job | {"bits": list(words.bits), "hashes": words.hashes}])
     assert found["result"] == expected
     assert sum(map(bool, expected)) > 300
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_names_have_the_case_that_they_have_in_python(language: str) -> None:
+    draw = random.Random(3)
+    cases = [str.lower, str.upper, str.swapcase, str]
+    lines = [" ".join(draw.choices(PARTS.split(), k=draw.randrange(9))) for _ in range(1_500)]
+    others = [" ".join(draw.choice(cases)(word) for word in line.split()) for line in lines]
+    words = WordFilter.of(KNOWN.split())
+    found = [
+        [StandIn(*pair) for pair in Names(words).in_another_case(line, other, language)]
+        for line, other in zip(lines, others, strict=True)
+    ]
+    expected = [with_parts(other, names) or other for other, names in zip(others, found, strict=True)]
+    job = {"kind": "names in another case", "lines": lines, "others": others, "language": language}
+    [result] = run_jobs([job | {"bits": list(words.bits), "hashes": words.hashes}])
+    assert result["result"] == expected
+    assert sum(other != line for other, line in zip(others, expected, strict=True)) > 300
 
 
 def test_names_are_kept_as_in_python() -> None:

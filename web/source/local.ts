@@ -141,7 +141,10 @@ export class LocalTranslator {
     }
     lost = lost.filter((place) => !several.some((line) => line.place === place));
     if (lost.length > 0) await this.#protectSentences(lines, lost, translated, job);
-    return translated.map((text, place) => withDecimals(line(place), text, job.languages.numberFormats));
+    return translated.map((given, place) => {
+      const text = withDecimals(line(place), given, job.languages.numberFormats);
+      return this.unknownWords.names?.withCase(line(place), text, job.languages.sentences) ?? text;
+    });
   }
 
   /** Whether a translation lacks a protected part of a line, or a word that the model does not know. `numbers` is that of `losesParts`. */

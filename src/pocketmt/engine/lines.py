@@ -130,7 +130,8 @@ class PendingLines:
                         given[index] = found
                 self._translate_again(given, protection, results, kind)
             for index in free:
-                results[index] = kind.rewrite(results[index], partial(protection.kept_decimals, self._lines[index]))
+                for find in (protection.kept_decimals, protection.names_in_another_case):
+                    results[index] = kind.rewrite(results[index], partial(find, self._lines[index]))
         if self._search.checks is not None:
             texts = [kind.text_of(result) for result in results]
             self._search.checks.check(self._lines, texts, self._search.languages.number_formats)

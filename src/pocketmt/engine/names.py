@@ -16,6 +16,7 @@ _LETTER: Final = "[A-Za-z\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]"
 _CAPITALIZED: Final = lazy_pattern(
     rf"(?<!\w)[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff]{_LETTER}*(?:['’][A-Z]{_LETTER}+)?(?!\w)"
 )
+_WORD: Final = lazy_pattern(rf"(?<!\w){_LETTER}+(?:['’][A-Z]{_LETTER}+)?(?!\w)")
 # There, nouns have capitals, and a word that ends with a known noun is no name.
 _CAPITAL_NOUNS: Final = ("de", "lb")
 _SHORTEST_NOUN: Final = 5  # letters, without its ending, at the end of a compound
@@ -76,8 +77,7 @@ class Names:
         Case and accents do not count, nor does an s at the end, which may be that of a genitive. Before a German noun,
         it is no part of the name.
         """
-        # Few texts have others.
-        if all(self._is_known(word) or word in translation for word in _CAPITALIZED.findall(text)):
+        if self._are_kept(text, translation):
             return []
         language = primary_subtag(language)
         words = self._words(text, language)
@@ -89,6 +89,27 @@ class Names:
                 end = _without_genitive(text, end) if language in _CAPITAL_NOUNS else end
                 parts.append(Part(start, text[start:end]))
         return parts
+
+    def in_another_case(self, text: str, translation: str, language: str) -> list[tuple[str, str]]:
+        """Return the names that a translation has in another case: as they are there, and as the text has them.
+
+        An s at the end of the text's name, which may be that of a genitive, may be missing in the translation.
+        """
+        if self._are_kept(text, translation) or translation.isupper():
+            return []
+        words = _WORD.findall(translation)
+        found = []
+        for start, end in self._words(text, primary_subtag(language)):
+            for name in (text[start:end], text[start:end].removesuffix("s")):
+                same = [word for word in words if word.lower() == name.lower()]
+                if same:
+                    found += [] if name in same else [(same[0], name)]
+                    break
+        return found
+
+    def _are_kept(self, text: str, translation: str) -> bool:
+        """Whether a translation surely has all names of a text; quick, since few texts have others."""
+        return all(self._is_known(word) or word in translation for word in _CAPITALIZED.findall(text))
 
     def _words(self, text: str, language: str) -> list[tuple[int, int]]:
         """Return start and end of the words of a text that are names or parts of names."""

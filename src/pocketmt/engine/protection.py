@@ -61,6 +61,14 @@ class LineProtection:
         """Return the numbers of a translation whose decimals are as in the source, for those in the target's format."""
         return kept_decimals(line.line, translation, self._search.languages.number_formats)
 
+    def names_in_another_case(self, line: DividedLine, translation: str) -> list[StandIn]:
+        """Return the names that a translation has in another case than its line, but for suppressed texts."""
+        names = self._divider.unknown_words.names_in_another_case(
+            line.without_terms, translation, self._search.languages.source
+        )
+        suppressed = self._search.suppressed_texts
+        return [StandIn(found, name) for found, name in names if not any(text in name for text in suppressed)]
+
     def _lost_parts(self, line: DividedLine, translation: str, *, numbers: Numbers = "exact") -> list[str]:
         formats = self._search.languages.number_formats
         return lost_parts(line.without_terms, translation, numbers=numbers, formats=formats)

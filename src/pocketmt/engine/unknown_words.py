@@ -121,6 +121,10 @@ class UnknownWords:
             return words
         return [*words, *apart(self._names.lost(text, translation, language), words)]
 
+    def names_in_another_case(self, text: str, translation: str, language: str) -> list[tuple[str, str]]:
+        """Return the names that a translation has in another case, see `Names.in_another_case`."""
+        return [] if self._names is None else self._names.in_another_case(text, translation, language)
+
     def _lost_words(self, text: str, translation: str, language: str) -> list[Part]:
         parts = self.find(text, language)
         if not parts:

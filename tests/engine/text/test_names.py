@@ -2,7 +2,11 @@
 
 import pytest
 
+from pocketmt.engine import Translator
+from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.names import Names
+from pocketmt.engine.protection import LineProtection
+from pocketmt.sentences import StandIn
 from pocketmt.text.word_filter import WordFilter
 
 ENGLISH = "i met in the yesterday congratulate walk is on monday a university of he said doctor house"
@@ -58,6 +62,30 @@ def test_names_that_the_translation_has_are_not_lost() -> None:
     assert lost("Angela Merkel met Schiller.", "Angela Schiller") == ["Angela Merkel"]
     assert lost("Angela Merkel met Schiller.", "Schiller traf Merkel, Angela") == []
     assert lost("Ich mag Einsteins Haus.", "I like Einstein's house.", "de") == []
+
+
+def test_names_that_a_translation_has_in_another_case_are_found() -> None:
+    def found(text: str, translation: str, language: str = "en") -> list[tuple[str, str]]:
+        return names[language].in_another_case(text, translation, language)
+
+    assert found("I met McCarthy and Goethe.", "Ich traf MCCarthy und goethe.") == [
+        ("MCCarthy", "McCarthy"),
+        ("goethe", "Goethe"),
+    ]
+    assert found("Ich mag Theodors Katze.", "I like theodor's cat.", "de") == [("theodor", "Theodor")]
+    assert found("I met Goethe.", "Ich traf Goethe, goethe.") == []
+    assert found("I met Goethe.", "ICH TRAF GOETHE.") == []
+    assert found("I met Goethe.", "Ich traf goethes Katze.") == []
+    assert found("I walk.", "i walk") == []
+
+
+def test_names_get_their_case_back() -> None:
+    translator = Translator("everyday-de-en")
+    [expected] = translator.translate(["Er kennt Quentin."])
+    assert "Quentin" in expected
+    protection = LineProtection(translator._divider, ["x"], translator._check({"suppressed_texts": ["Quent"]}))
+    line = DividedLine("Er kennt Quentin und Goethe.")
+    assert protection.names_in_another_case(line, "He knows quentin and goethe.") == [StandIn("goethe", "Goethe")]
 
 
 def test_german_nouns_are_no_names() -> None:

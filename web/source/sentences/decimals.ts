@@ -49,7 +49,7 @@ export function withDecimals(source: string, translation: string, formats: Numbe
     if (stays(number, place, other)) return translation;
     const areApart = [place, other].every(({ text, part }) => standsApart(text, part));
     if (areApart && isQuantity(place, formats.source.decimal))
-      kept.push({ word: number, part: rewrittenIn(number, formats), isGenitive: false, added: "" });
+      kept.push({ word: number, part: rewrittenIn(number, formats) });
   }
   return withParts(translation, kept) ?? translation;
 }

@@ -4,7 +4,7 @@ import { WHITE, WORD } from "../text/unicode.js";
 import type { WordFilter } from "../text/word_filter.js";
 import { isInCapitals } from "./capitals.js";
 import { unprotected } from "./protected.js";
-import type { Place } from "./stand_ins.js";
+import { type Place, withParts } from "./stand_ins.js";
 
 const LETTER = "[A-Za-z\\u00c0-\\u024f\\u0300-\\u036f\\u1e00-\\u1eff]";
 // A word, or a name such as "O'Malley".
@@ -12,6 +12,7 @@ const CAPITALIZED = new RegExp(
   `(?<![${WORD}])[A-Z\\u00c0-\\u00de\\u0100-\\u024f\\u1e00-\\u1eff]${LETTER}*(?:['’][A-Z]${LETTER}+)?(?![${WORD}])`,
   "gu",
 );
+const ANY_WORD = new RegExp(`(?<![${WORD}])${LETTER}+(?:['’][A-Z]${LETTER}+)?(?![${WORD}])`, "gu");
 // There, nouns have capitals, and a word that ends with a known noun is no name.
 const CAPITAL_NOUNS = ["de", "lb"];
 const SHORTEST_STEM = 3; // letters, of a whole word
@@ -76,8 +77,7 @@ export class Names {
    * part of the name.
    */
   lost(text: string, translation: string, language: string): Place[] {
-    // Few texts have others.
-    if ([...text.matchAll(CAPITALIZED)].every(([word]) => this.#isKnown(word) || translation.includes(word))) return [];
+    if (this.#areKept(text, translation)) return [];
     const words = this.#words(text, language);
     const found = folded(translation);
     const isLost = ({ start, end }: Span): boolean => !found.includes(folded(text.slice(start, end)).replace(/s$/u, ""));
@@ -88,6 +88,24 @@ export class Names {
       const last = CAPITAL_NOUNS.includes(language) ? withoutGenitive(text, end) : end;
       return [{ start, text: text.slice(start, last), isOfNumber: false, isNumber: false }];
     });
+  }
+
+  /**
+   * A translation with the names that it has in another case as the text has them. An s at the end of the text's name, which may be
+   * that of a genitive, may be missing there.
+   */
+  withCase(text: string, translation: string, language: string): string {
+    if (this.#areKept(text, translation) || isInCapitals(translation)) return translation;
+    const words = translation.match(ANY_WORD) ?? [];
+    const found = this.#words(text, language).flatMap(({ start, end }) => {
+      const name = text.slice(start, end);
+      for (const part of [name, name.replace(/s$/u, "")]) {
+        const same = words.filter((word) => word.toLowerCase() === part.toLowerCase());
+        if (same.length > 0) return same.includes(part) ? [] : [{ word: same[0] as string, part }];
+      }
+      return [];
+    });
+    return withParts(translation, found) ?? translation;
   }
 
   /** The words of a text that are names or parts of names. */
@@ -130,6 +148,11 @@ export class Names {
       if (this.#hasKnownStem(letters.slice(first).join(""), endings, SHORTEST_NOUN)) return false;
     }
     return true;
+  }
+
+  /** Whether a translation surely has all names of a text; quick, since few texts have others. */
+  #areKept(text: string, translation: string): boolean {
+    return [...text.matchAll(CAPITALIZED)].every(([word]) => this.#isKnown(word) || translation.includes(word));
   }
 
   #hasKnownStem(word: string, endings: readonly string[], shortest: number): boolean {

@@ -54,9 +54,9 @@ export interface StandIn {
   /** The part, with its numbers as the target language writes them. */
   readonly part: string;
   /** Whether the part is followed by 's or s. */
-  readonly isGenitive: boolean;
+  readonly isGenitive?: boolean;
   /** Characters that may not touch the part in a translation, since the text does not have them. */
-  readonly added: string;
+  readonly added?: string;
 }
 
 /**
@@ -145,7 +145,7 @@ function isPlace(line: string, start: number, end: number): boolean {
 /** A translation with the parts in place of the stand-ins; undefined unless it has each exactly once. */
 export function withParts(translation: string, standIns: readonly StandIn[]): string | undefined {
   let restored = translation;
-  for (const { word, part, isGenitive, added } of standIns) {
+  for (const { word, part, isGenitive, added = "" } of standIns) {
     const after = isGenitive ? `(?=s?(?![${NAME_LETTERS}]))` : `(?![${NAME_LETTERS}])`;
     const found = restored.split(new RegExp(`(?<![${NAME_LETTERS}])${word.replace(".", "\\.")}${after}`));
     // A name that stands in may not occur a second time as part of a word either, such as "Toms".

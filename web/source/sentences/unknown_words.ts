@@ -57,7 +57,7 @@ export class UnknownWords {
   private readonly usual = new Set<string>(); // characters that are neither unknown nor rare, of those looked at
   private readonly unknown = new Map<string, boolean>();
 
-  private readonly names: Names | undefined;
+  readonly names: Names | undefined;
 
   /**
    * @param vocabulary of the source.
