@@ -125,6 +125,14 @@ def test_agreement_is_that_of_the_logits(pocketmt: Run, random_model: Path, smal
     assert (record["differences"], record["small"]["quality"], record["small"]["speed"]) == ([], None, None)
 
 
+def test_a_larger_file_is_not_called_smaller(pocketmt: Run, random_model: Path, small: Path, text: Path) -> None:
+    _, found = record_of(pocketmt, text.parent, small, random_model, "--text", text)
+    assert found.startswith("The second model takes ")
+    assert " times as much" in found
+    assert "smaller" not in found
+    assert " less" not in found
+
+
 def test_a_model_agrees_with_itself(pocketmt: Run, random_model: Path, text: Path) -> None:
     page = text.with_name("report.html")
     record, _ = record_of(pocketmt, text.parent, random_model, random_model, "--text", text, "-o", page)

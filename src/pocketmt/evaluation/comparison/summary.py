@@ -53,7 +53,9 @@ def tiles(comparison: Comparison) -> list[tuple[str, str]]:
 
 def headline(comparison: Comparison) -> str:
     """Return what the comparison says, in a sentence or two."""
-    text = f"The smaller model takes {_sizes(comparison)}"
+    # A recipe may make a file larger, and the two models may be given in the wrong order.
+    which = "smaller" if comparison.small.sizes.file_bytes < comparison.original.sizes.file_bytes else "second"
+    text = f"The {which} model takes {_sizes(comparison)}"
     if not comparison.differences:
         return f"{text}. {percent(comparison.outputs.identical)} of {comparison.lines:,} translations are the same."
     bleu = comparison.differences[0]
@@ -71,5 +73,7 @@ def headline(comparison: Comparison) -> str:
 
 def _sizes(comparison: Comparison) -> str:
     before, now = comparison.original.sizes.file_bytes, comparison.small.sizes.file_bytes
-    ratio = f", {times(before / now)} times less" if now < before else ""
+    ratio = ""
+    if now != before:
+        ratio = f", {times(before / now)} times less" if now < before else f", {times(now / before)} times as much"
     return f"{megabytes(now)} instead of {megabytes(before)}{ratio}"
