@@ -100,6 +100,7 @@ TEXTS = [
     edited("vocabulary_size = 48", 'vocabulary = "cut.pocketmt"', "cut.pocketmt"),
     edited("vocabulary_size = 48", "vocabulary_size = 48\nmaximum_length = 1", "after cleaning", "too long"),
     edited("vocabulary_size = 48", "maximum_ratio = 0.5", "bad.toml", "maximum_ratio"),
+    edited("vocabulary_size = 48", "maximum_ratio = inf", "bad.toml", "maximum_ratio", "finite"),
     edited(
         "vocabulary_size = 48", 'vocabulary_size = 48\nvocabulary = "run"', "bad.toml", "vocabulary_size", "no effect"
     ),

@@ -256,6 +256,7 @@ def _check_data(configuration: Configuration, plain_text: bool) -> None:
     data = configuration.data
     assert (plain_text and data.plain_training_text) or data.training_files
     assert (plain_text and data.plain_validation_text) or data.validation_files
+    _check_finite(data, "maximum_ratio")
     _check_copies(data)
     for name, default in (("vocabulary_size", LEARNT_SIZE), ("segmentation", LEARNT_SEGMENTATION)):
         if data.vocabulary is not None and getattr(data, name) != default:
@@ -275,9 +276,7 @@ def _check_copies(data: Data) -> None:
 
 def _check_training(configuration: Configuration) -> None:
     training = configuration.training
-    for name in ("learning_rate", "clip_norm"):
-        if not math.isfinite(getattr(training, name)):
-            raise ConfigurationError(f"{name} is {getattr(training, name)}: give a finite number")
+    _check_finite(training, "learning_rate", "clip_norm")
     if training.objective != "references" and training.teacher is None:
         raise ConfigurationError(
             f"the objective {training.objective!r} needs a teacher: name the folder of a run or a model file"
@@ -302,6 +301,13 @@ def _check_training(configuration: Configuration) -> None:
         raise ConfigurationError(
             "a teacher is named, but the objective does not use it: choose word_distillation or mixed"
         )
+
+
+def _check_finite(settings: Data | Training, *names: str) -> None:
+    """Raise ConfigurationError for a number that the JSON of a run's folder cannot hold."""
+    for name in names:
+        if not math.isfinite(getattr(settings, name)):
+            raise ConfigurationError(f"{name} is {getattr(settings, name)}: give a finite number")
 
 
 def _file_list(files: Files) -> list[Path]:
