@@ -51,5 +51,12 @@ def test_parts_of_words_are_no_copies() -> None:
     assert count_words([("Mal", "Malen Sie!")]).translated == ["mal"]
 
 
+def test_words_of_decomposed_or_hyphenated_text_are_whole() -> None:
+    pairs = [("Cafe\u0301 Mu\u00adsik", "music"), ("Rene\u0301 singt.", "René sings.")]
+    counts = count_words(pairs)
+    assert sorted(counts.translated) == ["café", "musik", "singt"]
+    assert counts.copied == len({"rené"})
+
+
 def test_the_most_frequent_words_are_taken() -> None:
     assert count_words([("a b", "x"), ("b c", "x"), ("b c", "x")], most=2).translated == ["b", "c"]

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from pocketmt.text.normalization import normalize
+
 MOST_WORDS: Final = 100_000
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN_WORD: Final = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
@@ -28,7 +30,7 @@ def count_words(pairs: Iterable[tuple[str, str]], most: int = MOST_WORDS) -> Wor
     """Return the words of the first lines of all pairs that the second lines translate.
 
     A word is copied if it begins with a capital and the translation has it, with or without an s at its end, in at
-    least half of the pairs with the word.
+    least half of the pairs with the word. Lines are normalized, as in training: a letter and its accent are one.
 
     Args:
         pairs: of a line and its translation.
@@ -38,10 +40,10 @@ def count_words(pairs: Iterable[tuple[str, str]], most: int = MOST_WORDS) -> Wor
     copied: Counter[str] = Counter()
     targets = latin = 0
     for source, target in pairs:
-        kept = set(_WORD.findall(target))
+        kept = set(_WORD.findall(normalize(target)))
         targets += len(kept)
         latin += sum(map(bool, map(_LATIN_WORD.fullmatch, kept)))
-        for word in set(_WORD.findall(source)):
+        for word in set(_WORD.findall(normalize(source))):
             lower = word.lower()
             seen[lower] += 1
             if word[0].isupper() and not kept.isdisjoint((word, f"{word}s", word.removesuffix("s"))):
