@@ -6,6 +6,7 @@ from typing import Any
 from pocketmt.atomic_file import atomic_write
 from pocketmt.compression.choosing.sensitivity import Sensitivity
 from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.model_file.report import bleu_title
 
 
 def sensitivity_table(sensitivity: Sensitivity) -> str:
@@ -26,7 +27,8 @@ def sensitivity_table(sensitivity: Sensitivity) -> str:
         Column("degradation", "average", "+.1f"),
         *(Column(f"loss{bits}", f"loss, {named[bits]}", ".3f") for bits in widths),
     ]
-    whole = f"in full precision: BLEU {sensitivity.bleu:.1f}, loss {sensitivity.loss:.3f} nats a token"
+    bleu = f"{bleu_title(sensitivity.bleu_tokenization)} {sensitivity.bleu:.1f}"
+    whole = f"in full precision: {bleu}, loss {sensitivity.loss:.3f} nats a token"
     return f"{plain_table(rows, columns)}\n{whole}; {sensitivity.sentences:,} sentences, scheme {sensitivity.scheme}"
 
 
@@ -43,7 +45,7 @@ def draw_sensitivity(sensitivity: Sensitivity, path: Path) -> None:
     axes.axhline(sensitivity.bleu, color="black", linewidth=0.8, linestyle=":", label="full precision")
     axes.set_xticks(sorted({score.bits for score in sensitivity.scores}))
     axes.set_xlabel("bits of a weight of this part")
-    axes.set_ylabel("validation BLEU, greedy search")
+    axes.set_ylabel(f"validation {bleu_title(sensitivity.bleu_tokenization)}, greedy search")
     figure.legend(frameon=False, fontsize="small", loc="outside right upper")  # where no line is
     with atomic_write(path) as stream:
         figure.savefig(stream, format=path.suffix.removeprefix("."))

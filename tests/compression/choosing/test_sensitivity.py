@@ -96,6 +96,13 @@ def test_the_table_has_a_row_for_each_part() -> None:
     assert lines[4].startswith("in full precision: BLEU 31.0")
 
 
+def test_bleu_of_characters_is_named(model: TrainedModel) -> None:
+    short = dataclasses.replace(sample(), bleu_tokenization="char")
+    assert "\nin full precision: BLEU (characters) 31.0" in sensitivity_table(short)
+    # Its references have on average less than four words.
+    assert measure_sensitivity(model, bits=(4,)).bleu_tokenization == "char"
+
+
 @pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
 def test_the_picture_is_drawn(tmp_path: Path, suffix: str, begins: bytes) -> None:
     draw_sensitivity(sample(), tmp_path / f"picture{suffix}")

@@ -15,6 +15,7 @@ from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import SCHEMES, allowed_options, scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.matrices import matching, matrix_names
+from pocketmt.training.bleu_tokenization import WORDS, Tokenization, bleu_tokenization
 from pocketmt.training.checkpoints import Weights
 from pocketmt.training.configuration import Training
 from pocketmt.training.data import Corpus, corpus_for
@@ -61,6 +62,7 @@ class Sensitivity:
     bleu: float  # in full precision
     scores: tuple[Score, ...]
     options: Mapping[str, object] = field(default_factory=dict)  # of the scheme
+    bleu_tokenization: Tokenization = WORDS  # "char": BLEU counts characters
 
     def degradation(self, part: str) -> float:
         """Return the mean change of BLEU over the numbers of bits, the paper's "Avg. Deg."; a loss is negative."""
@@ -120,7 +122,8 @@ def measure_sensitivity(
     found = p_values(whole.translations, outputs, corpus.validation_references)
     scores = [dataclasses.replace(score, p_value=value) for score, value in zip(scores, found, strict=True)]
     count = len(corpus.validation_sources)
-    return Sensitivity(scheme, count, whole.loss, whole.bleu, tuple(scores), dict(options or {}))
+    tokens = bleu_tokenization(corpus.validation_references)
+    return Sensitivity(scheme, count, whole.loss, whole.bleu, tuple(scores), dict(options or {}), tokens)
 
 
 def schemes_to_try(name: str, options: Mapping[str, object], bits: Sequence[int]) -> list[Scheme]:
