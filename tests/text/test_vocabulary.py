@@ -122,7 +122,7 @@ def test_a_vocabulary_larger_than_the_text_allows_says_how_large_it_may_be() -> 
 
 
 def test_a_vocabulary_too_small_for_the_characters_is_refused() -> None:
-    with pytest.raises(DataError, match="too small for"):
+    with pytest.raises(DataError, match=r"too small for this text's characters: ask for at least \d+$"):
         train_vocabulary(corpus(), 10)
 
 

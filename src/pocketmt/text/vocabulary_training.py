@@ -50,5 +50,7 @@ def _explain(message: str, size: int) -> str:
     if "sentences_.empty()" in message:
         return "there is no text to train a vocabulary on: every line is empty"
     if "required_chars" in message or "smaller than" in message:
-        return f"a vocabulary of {size} pieces is too small for this text's characters: ask for more ({message})"
+        least = re.search(rf"\b{size} vs (\d+)", message)
+        wanted = f"at least {least.group(1)}" if least else f"more ({message.strip()})"
+        return f"a vocabulary of {size} pieces is too small for this text's characters: ask for {wanted}"
     return f"SentencePiece could not train {size} pieces on this text: {message.strip()}"
