@@ -241,6 +241,7 @@ PARTS = [
     *("Łukasz", "NASA", "São", "Paulo", "R&D", "C++", "C#", "[Save]", "`ls`", "&", "VERY", "STOP", "5", "PM", "II"),
     *("1+1", "WHO", "50", "€", "naïve", "Ōsaka", "{NASA}", "http://a.b/VERY", "<BR/>", "Tom", "I", "ÉTÉ"),
     *("中文", "です"),
+    *("*Tom*", "**very", "good**", "_I_", "~~am~~", "*", "**NASA**", "*{x}*"),
 ]
 
 

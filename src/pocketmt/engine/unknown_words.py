@@ -29,6 +29,10 @@ _WORD: Final = lazy_pattern(
     rf"`[^`\s]+`|\[[^\[\]\s]+\]|(?P<sign>(?<!\w)[A-Za-z][+#]{{1,2}}(?![\w+#]))|(?P<unspaced>[{WITHOUT_SPACES}]+)"
     rf"|(?P<plain>{_LETTER}+(?:&{_LETTER}+)*)"
 )
+# Marks of Markdown within a line, such as those of **this**.
+_EMPHASIS: Final = lazy_pattern(
+    r"(?<![\w*~])(?P<mark>\*{1,3}|~{1,2}|_)(?=[^\s*~_])(?P<text>[^*~_]*[^\s*~_])(?P=mark)(?![\w*~])"
+)
 _PLAIN_WORD: Final = lazy_pattern(r"\w+")
 _MAY_BE_UNKNOWN: Final = lazy_pattern(r"[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`\[&+#]")
 _FIRST_LETTER: Final = lazy_pattern(r"[^\W_]")
@@ -62,9 +66,12 @@ class UnknownWords:
 
         It is lower case, or a capital and lower case, for words in capitals in other text, as in "This is VERY
         important", if `stress` is True, and no accents for words with unknown characters, as in "naïve". An unknown "&"
-        between words becomes "and" in some languages.
+        between words becomes "and" in some languages. Unknown marks of emphasis are left out.
         """
-        if not self._may_be_unknown(text) or text.isupper():
+        if not self._may_be_unknown(text):
+            return text
+        text = self._without_emphasis(text)
+        if text.isupper():
             return text
         spelled = "".join(
             self._other_spelling(part, language, stress=stress) or part[0] if isinstance(part, re.Match) else part
@@ -74,6 +81,15 @@ class UnknownWords:
         if word is not None and " & " in spelled and self._is_unknown_character("&"):
             spelled = spelled.replace(" & ", f" {word} ")
         return spelled
+
+    def _without_emphasis(self, text: str) -> str:
+        """Return a text without the marks of emphasis that the vocabulary lacks, but for those of protected parts."""
+        kept, end = [], 0
+        for match in unprotected(_EMPHASIS.finditer(text), text):
+            if self._is_unknown_character(match["mark"][0]):
+                kept += [text[end : match.start()], match["text"]]
+                end = match.end()
+        return "".join([*kept, text[end:]])
 
     def find(self, text: str, language: str) -> list[Part]:
         """Return the words of a text with unknown characters, and its acronyms for which there are only letters.

@@ -79,6 +79,11 @@ def test_words_that_the_vocabulary_lacks(unknown_words: UnknownWords, text: str,
         ("I ẅant it", "I want it"),
         ("I was in the USA", "I was in the USA"),
         ("", ""),
+        ("Good morning, **friend**.", "Good morning, friend."),
+        ("*Good* _morning_, ~~my~~ ***friend***!", "Good morning, my friend!"),
+        ("This is *very, very* good", "This is very, very good"),
+        ("2 * 3 * 4, a*b*c, * this *, **this*, _a_b_", "2 * 3 * 4, a*b*c, * this *, **this*, _a_b_"),
+        ("See http://a.b/_c_/d, __name__ and *{name}*", "See http://a.b/_c_/d, __name__ and *{name}*"),
     ],
 )
 def test_stress_and_accents_go_where_the_vocabulary_has_the_word(
@@ -109,6 +114,11 @@ def test_acronyms_may_become_words(unknown_words: UnknownWords, text: str, trans
 def test_a_language_without_a_word_for_the_sign_keeps_it(unknown_words: UnknownWords) -> None:
     assert unknown_words.respelled("Tom & Mary", "ja") == "Tom & Mary"
     assert unknown_words.respelled("Obst & Gemüse", "de-AT") == "Obst und Gemüse"
+
+
+def test_marks_of_emphasis_do_not_disturb_a_translation(everyday: Translator) -> None:
+    marked, plain = everyday.translate(["*Good* morning, **friend**.", "Good morning, friend."])
+    assert marked == plain
 
 
 def test_translations_keep_unknown_words(everyday: Translator) -> None:

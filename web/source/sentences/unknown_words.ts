@@ -23,6 +23,11 @@ const LETTER = `(?:(?![${WITHOUT_SPACES}])[\\p{L}\\p{N}])`;
 const QUOTED = "`[^`" + WHITE + "]+`|\\[[^\\[\\]" + WHITE + "]+\\]";
 const SIGN = `(?<sign>(?<![${WORD}])[A-Za-z][+#]{1,2}(?![${WORD}+#]))`;
 const WORDS = new RegExp(`${QUOTED}|${SIGN}|(?<unspaced>[${WITHOUT_SPACES}]+)|(?<plain>${LETTER}+(?:&${LETTER}+)*)`, "gu");
+// Marks of Markdown within a line, such as those of **this**.
+const EMPHASIS = new RegExp(
+  `(?<![${WORD}*~])(\\*{1,3}|~{1,2}|_)(?=[^${WHITE}*~_])([^*~_]*[^${WHITE}*~_])\\1(?![${WORD}*~])`,
+  "gu",
+);
 const PLAIN_WORD = new RegExp(`[${WORD}]+`, "gu");
 const MAY_BE_UNKNOWN = /[A-Z\u00c0-\u00de][A-Z0-9\u00c0-\u00de]|[`[&+#]/u;
 const FIRST_LETTER = /[\p{L}\p{N}]/u;
@@ -73,10 +78,12 @@ export class UnknownWords {
   /**
    * A text whose unknown words have another spelling where the vocabulary has that as one piece: lower case, or a capital and
    * lower case, for words in capitals in other text, and no accents for words with unknown characters. An unknown "&" between
-   * words becomes "and" in some languages.
+   * words becomes "and" in some languages. Unknown marks of emphasis are left out.
    */
-  respelled(text: string, language: string): string {
-    if (!this.#mayBeUnknown(text) || isInCapitals(text)) return text;
+  respelled(given: string, language: string): string {
+    if (!this.#mayBeUnknown(given)) return given;
+    const text = this.#withoutEmphasis(given);
+    if (isInCapitals(text)) return text;
     let end = 0;
     let respelled = "";
     for (const word of words(text)) {
@@ -119,6 +126,19 @@ export class UnknownWords {
     const words = this.#lostWords(text, translation, language);
     const names = this.names?.lost(text, translation, language) ?? [];
     return [...words, ...apart(names, words)];
+  }
+
+  /** A text without the marks of emphasis that the vocabulary lacks, but for those of protected parts. */
+  #withoutEmphasis(text: string): string {
+    let end = 0;
+    let kept = "";
+    const marked = [...text.matchAll(EMPHASIS)].map(({ 0: all, 2: inside, index: start }) => ({ start, end: start + all.length, inside }));
+    for (const match of unprotected(text, marked)) {
+      if (!this.#isUnknownCharacter(text[match.start] as string)) continue;
+      kept += text.slice(end, match.start) + match.inside;
+      end = match.end;
+    }
+    return kept + text.slice(end);
   }
 
   #lostWords(text: string, translation: string, language: string): Place[] {
