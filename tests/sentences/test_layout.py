@@ -92,6 +92,11 @@ def test_ordinal_numbers_are_no_markers(line: str, expected: list[str]) -> None:
         ("***", []),
         ("* *", []),
         ("(…)", []),
+        ("...and he left.", ["and he left."]),
+        ("- …so what?", ["so what?"]),
+        ("Wait. (...and so on)", ["Wait.", "and so on"]),
+        ("Wait...", ["Wait..."]),
+        (".NET is here.", [".NET is here."]),
     ],
 )
 def test_marks_around_a_sentence_are_copied(line: str, expected: list[str]) -> None:
@@ -107,7 +112,9 @@ def test_cells_are_translated_by_themselves() -> None:
     assert translated("| [x] | (a) | done |") == ["done"]
 
 
-@pytest.mark.parametrize("text", ["\t" * 50_000, "|" * 50_000, "(" * 50_000, "*" * 50_000, "- " * 25_000, "[" * 50_000])
+@pytest.mark.parametrize(
+    "text", ["\t" * 50_000, "|" * 50_000, "(" * 50_000, "*" * 50_000, "- " * 25_000, "[" * 50_000, "." * 50_000]
+)
 def test_hostile_text_is_searched_before_the_timeout(text: str) -> None:
     assert translated(text) == []
     assert len(translated(f"{text}a b{text}")) <= 2

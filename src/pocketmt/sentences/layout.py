@@ -23,6 +23,7 @@ _EMPHASIS: Final = lazy_pattern(r"(?P<mark>(?P<sign>[*~])(?P=sign){0,2})(?=[^\s*
 _CODE: Final = lazy_pattern(r"`[^`]+`")
 _SMILEY_AT_END: Final = lazy_pattern(r"[:;=]['’]?-?$")
 _LABEL: Final = lazy_pattern(r"\[[^\W\d_A-Z][^\[\]]{1,59}\](?=\s)")  # such as "[laughs]" at the beginning
+_ELLIPSIS: Final = lazy_pattern(r"(?:\.{2,}|…)(?=[^\W_])")  # at the beginning
 
 
 def cells(line: str) -> Iterator[tuple[int, int, bool]]:
@@ -64,8 +65,8 @@ def _is_ordinal(part: str, following: int) -> bool:
 def marks_around(text: str) -> list[tuple[int, int]]:
     """Return start and end of the marks of a sentence that are copied, in their order.
 
-    These are brackets and signs of emphasis around all of it, square brackets around its first words in lower case, and
-    code between backquotes that is all of it.
+    These are brackets and signs of emphasis around all of it, square brackets around its first words in lower case,
+    code between backquotes that is all of it, and an ellipsis that touches its first word.
     """
     length = _length_around(text)
     if length:
@@ -74,6 +75,9 @@ def marks_around(text: str) -> list[tuple[int, int]]:
         return [(0, length), *moved, (len(text) - length, len(text))]
     if _CODE.fullmatch(text):
         return [(0, len(text))]
+    match = _ELLIPSIS.match(text)
+    if match is not None:
+        return [match.span()]
     match = _LABEL.match(text)
     return [(0, 1), (match.end() - 1, match.end())] if match is not None else []
 

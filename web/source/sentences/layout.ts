@@ -19,6 +19,7 @@ const EMPHASIS = new RegExp(`^(([*~])\\2{0,2})(?=[^${WHITE}*~])`, "u");
 const CODE = /^`[^`]+`$/u;
 const SMILEY_AT_END = /[:;=]['’]?-?$/u;
 const LABEL = new RegExp(`^\\[(?![A-Z])[\\p{L}\\p{Nl}\\p{No}][^\\[\\]]{1,59}\\](?=[${WHITE}])`, "u"); // such as "[laughs]" at the beginning
+const ELLIPSIS = /^(?:\.{2,}|…)(?=[\p{L}\p{N}])/u; // at the beginning
 const SPACE = new RegExp(`[${WHITE}]`, "u");
 
 type Place = [start: number, end: number];
@@ -64,7 +65,7 @@ function isOrdinal(part: string, following: number): boolean {
 
 /**
  * Start and end of the marks of a sentence that are copied, in their order: brackets and signs of emphasis around all of it, square
- * brackets around its first words in lower case, and code between backquotes that is all of it.
+ * brackets around its first words in lower case, code between backquotes that is all of it, and an ellipsis that touches its first word.
  */
 export function marksAround(text: string): Place[] {
   const length = lengthAround(text);
@@ -73,6 +74,8 @@ export function marksAround(text: string): Place[] {
     return [[0, length], ...moved, [text.length - length, text.length]];
   }
   if (CODE.test(text)) return [[0, text.length]];
+  const ellipsis = ELLIPSIS.exec(text)?.[0].length;
+  if (ellipsis !== undefined) return [[0, ellipsis]];
   const label = LABEL.exec(text)?.[0].length;
   return label === undefined
     ? []
