@@ -202,6 +202,10 @@ def test_ellipses_stay_where_a_sentence_is_divided() -> None:
     assert translated(content, lambda line: "Ich wollte es dir sagen." if line else "") == cues(
         "Ich wollte es...", "...dir sagen."
     )
+    content = cues("We went home...", "...because it rained.")
+    assert translated(content, lambda line: "Wir gingen, weil es regnete." if line else "") == cues(
+        "Wir gingen...", "...weil es regnete."
+    )
 
 
 def test_a_translation_of_too_few_words_leaves_later_parts_empty() -> None:

@@ -18,6 +18,7 @@ _LONGEST_OVERLAP: Final = 1.0
 _ENDS_SENTENCE: Final = re.compile(r"(?:[.!?:;。！？♪♫)\]\"”»]|[-–—])$")
 _ELLIPSIS: Final = re.compile(r"(?<!\s)\s*(?:(?<!\.)\.{2,}|…)$")
 _ELLIPSIS_BEFORE: Final = re.compile(r"^(?:\.{2,}|…)\s*")
+_COMMA: Final = ",，、،"  # that an ellipsis replaces
 _COMMAS: Final = frozenset(",;:–—，、；：")
 _NEAR: Final = 8  # places on either side
 _DETOUR: Final = 0.15  # of a part, to divide after a comma
@@ -142,6 +143,7 @@ def _written(sentence: Sequence[_Piece], translation: str) -> dict[int, list[str
     divided = divide(translation, [len(piece.text) for piece in sentence])
     written = {}
     for piece, text in zip(sentence, divided, strict=True):
+        text = text.rstrip(_COMMA) if piece.tail else text
         lines = divide(piece.head + text + piece.tail, [1] * len(piece.part.raw))
         written[id(piece.part)] = piece.part.encode([line for line in lines if line])
     return written
