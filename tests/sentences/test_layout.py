@@ -106,7 +106,10 @@ def test_marks_around_a_sentence_are_copied(line: str, expected: list[str]) -> N
 def test_cells_are_translated_by_themselves() -> None:
     assert translated("milk\tbread\t\t25\tButter is good. Go.") == ["milk", "bread", "Butter is good.", "Go."]
     assert translated(" | Name | Age || ") == ["Name", "Age"]
-    assert translated("this | that") == ["this | that"]
+    assert translated("this | that · the other • more") == ["this", "that", "the other", "more"]
+    assert translated("this|that, a·b") == ["this|that, a·b"]
+    assert translated("Hello {{ name | upper }}, run `ls | wc` now") == ["Hello {{ name | upper }}, run `ls | wc` now"]
+    assert translated("| {{ name | upper }} is here | now |") == ["{{ name | upper }} is here", "now"]
     assert translated("a\tb", split=False) == ["a\tb"]
     assert translated("a)\tFirst thing") == ["First thing"]
     assert translated("| [x] | (a) | done |") == ["done"]

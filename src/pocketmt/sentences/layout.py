@@ -1,11 +1,11 @@
 """Marks around sentences that are copied: of lists, headings, quotations, brackets, emphasis, and cells of tables."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from pocketmt.lazy_pattern import lazy_pattern
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES
+from pocketmt.sentences.protected import protected_spans
 
 _MARKER: Final = lazy_pattern(
     r"(?:[-–—*•‣◦▪·●○]|#{1,6}|>{1,3}|\[[ xX]?\]|\(?(?P<ordinal>\d{1,3})\.|\(?(?:\d{1,3}|[A-Za-z])\))(?:[ \u00a0]+|$)"
@@ -18,6 +18,9 @@ _AFTER_ORDINAL: Final = lazy_pattern(
     r"|Jahrhunderts?|Jahrestag|Geburtstag|Weltkriegs?|Klasse|Stock|Etage|Platz|Liga|Bundesliga|Advent|Kapitel|Teil|Akt"
     r"|Tag)\b|\d"
 )
+_SIGNS: Final = "\t|·•"
+_SEPARATOR: Final = lazy_pattern(r"\t|(?<!\S)[|·•](?!\S)")
+_ROW: Final = lazy_pattern(r"[\t|]|(?<!\S)[·•](?!\S)")
 _BRACKETS: Final = {"(": ")", "[": "]"}
 _EMPHASIS: Final = lazy_pattern(r"(?P<mark>(?P<sign>[*~])(?P=sign){0,2})(?=[^\s*~])")
 _CODE: Final = lazy_pattern(r"`[^`]+`")
@@ -27,19 +30,31 @@ _ELLIPSIS: Final = lazy_pattern(r"(?:\.{2,}|…)(?=[^\W_])")  # at the beginning
 
 
 def cells(line: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield start and end of the parts of a line between tabs, and of the bars of a table's row, and which are bars."""
-    if "\t" not in line and "|" not in line:
+    """Yield start and end of the parts of a line between tabs and bars, and of the bars, and which are bars.
+
+    Bars are those of a table's row, and signs between spaces, as in "Home | Contact", not within placeholders and code.
+    """
+    if not any(sign in line for sign in _SIGNS):
         yield 0, len(line), False
         return
     text = line.strip()
     is_row = len(text) > 1 and text.startswith("|") and text.endswith("|")
+    within = _places_within(line)
     start = 0
-    for match in re.finditer(r"[\t|]" if is_row else r"\t", line):
+    for match in (_ROW if is_row else _SEPARATOR).finditer(line):
+        if match.start() in within:
+            continue
         yield start, match.start(), False
-        if match[0] == "|":
+        if match[0] != "\t":
             yield match.start(), match.end(), True
         start = match.end()
     yield start, len(line), False
+
+
+def _places_within(line: str) -> set[int]:
+    """Return the places of the characters within placeholders, tags and code."""
+    spans = [*protected_spans(line), *(match.span() for match in _CODE.finditer(line))] if "|" in line else []
+    return {place for first, last in spans for place in range(first, last)}
 
 
 def marker_end(line: str, start: int, end: int, language: str) -> int:

@@ -1,6 +1,7 @@
 /** Marks around sentences that are copied: of lists, headings, quotations, brackets, emphasis, and cells of tables. */
 import { WHITE, WORD, trimEnd, trimStart } from "../text/unicode.js";
 import { ORDINAL_LANGUAGES } from "./abbreviations.js";
+import { protectedSpans } from "./protected.js";
 
 const MARKER =
   /(?:[-–—*•‣◦▪·●○]|#{1,6}|>{1,3}|\[[ xX]?\]|\(?(?<ordinal>\p{Nd}{1,3})\.|\(?(?:\p{Nd}{1,3}|[A-Za-z])\))(?:[ \u00a0]+|$)/uy;
@@ -11,12 +12,16 @@ const NOUNS =
   "Dez(?:ember)?|Ocak|Şubat|Mart|Nisan|Mayıs|Haziran|Temmuz|Ağustos|Eylül|Ekim|Kasım|Aralık|Dünya|Jahrhunderts?|Jahrestag|" +
   "Geburtstag|Weltkriegs?|Klasse|Stock|Etage|Platz|Liga|Bundesliga|Advent|Kapitel|Teil|Akt|Tag";
 const AFTER_ORDINAL = new RegExp(`(?:${NOUNS})(?![${WORD}])|\\p{Nd}`, "uy");
+const BETWEEN_SPACES = `(?<![^${WHITE}])[|·•](?![^${WHITE}])`;
+const SEPARATOR = new RegExp(`\\t|${BETWEEN_SPACES}`, "gu");
+const ROW = new RegExp(`[\\t|]|${BETWEEN_SPACES}`, "gu");
 const BRACKETS = new Map([
   ["(", ")"],
   ["[", "]"],
 ]);
 const EMPHASIS = new RegExp(`^(([*~])\\2{0,2})(?=[^${WHITE}*~])`, "u");
 const CODE = /^`[^`]+`$/u;
+const ANY_CODE = /`[^`]+`/gu;
 const SMILEY_AT_END = /[:;=]['’]?-?$/u;
 const LABEL = new RegExp(`^\\[(?![A-Z])[\\p{L}\\p{Nl}\\p{No}][^\\[\\]]{1,59}\\](?=[${WHITE}])`, "u"); // such as "[laughs]" at the beginning
 const ELLIPSIS = /^(?:\.{2,}|…)(?=[\p{L}\p{N}])/u; // at the beginning
@@ -24,18 +29,35 @@ const SPACE = new RegExp(`[${WHITE}]`, "u");
 
 type Place = [start: number, end: number];
 
-/** Start and end of the parts of a line between tabs, and of the bars of a table's row, and whether it is one. */
+/**
+ * Start and end of the parts of a line between tabs and bars, and of the bars, and whether it is one.
+ *
+ * Bars are those of a table's row, and signs between spaces, as in "Home | Contact", not within placeholders and code.
+ */
 export function cells(line: string): [start: number, end: number, isBar: boolean][] {
   const text = trimEnd(trimStart(line));
   const isRow = text.length > 1 && text.startsWith("|") && text.endsWith("|");
+  const within = placesWithin(line);
   const places: [number, number, boolean][] = [];
   let start = 0;
-  for (const { 0: sign, index } of line.matchAll(isRow ? /[\t|]/g : /\t/g)) {
+  for (const { 0: sign, index } of line.matchAll(isRow ? ROW : SEPARATOR)) {
+    if (within.has(index)) continue;
     places.push([start, index, false]);
-    if (sign === "|") places.push([index, index + 1, true]);
+    if (sign !== "\t") places.push([index, index + 1, true]);
     start = index + 1;
   }
   return [...places, [start, line.length, false]];
+}
+
+/** The places of the characters within placeholders, tags and code. */
+function placesWithin(line: string): Set<number> {
+  if (!line.includes("|")) return new Set();
+  const code = [...line.matchAll(ANY_CODE)].map(({ 0: text, index }): Place => [index, index + text.length]);
+  const found = new Set<number>();
+  for (const [first, last] of [...protectedSpans(line), ...code]) {
+    for (let place = first; place < last; place++) found.add(place);
+  }
+  return found;
 }
 
 /**
