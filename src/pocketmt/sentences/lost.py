@@ -1,7 +1,7 @@
 """Protected parts of a source text that its translation lacks."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from pocketmt.lazy_pattern import lazy_pattern
@@ -18,6 +18,7 @@ from pocketmt.sentences.protected import (
     protected_pattern,
     stands_apart,
 )
+from pocketmt.sentences.ranges import changed_ranges
 
 Numbers = Literal["all", "exact", "none"]
 _CURRENCY_NAME: Final = lazy_pattern(
@@ -84,22 +85,30 @@ def lost_parts(
     Args:
         source: the text.
         translation: of the text.
-        numbers: which are looked at. All numbers include what may be an amount of dollars or a placeholder, such as
-            "$1", but not whole numbers up to 12, because many languages write them as words. Exact ones are rarely
-            written as words: they have three digits or more without two zeros at the end, or decimals, or are versions
-            such as 2.13.0. Amounts such as "5 €" are exact, too, and need their sign, or the name of a currency in the
-            translation. With these, other numbers, such as 6 and 10,000, count only if the translation has a number
-            that the source lacks, but no times of day.
+        numbers: which are looked at; of ranges, see `changed_ranges`. All numbers include what may be an amount of
+            dollars or a placeholder, such as "$1", but not whole numbers up to 12, because many languages write them as
+            words. Exact ones are rarely written as words: they have three digits or more without two zeros at the end,
+            or decimals, or are versions such as 2.13.0. Amounts such as "5 €" are exact, too, and need their sign, or
+            the name of a currency in the translation. With these, other numbers, such as 6 and 10,000, count only if
+            the translation has a number that the source lacks, but no times of day.
         formats: of the numbers of the source and the translation.
     """
-    return [each.text for each in _lost(source, translation, numbers, formats)]
+    ranges = changed_ranges(source, translation) if numbers != "none" else []
+    lost = _outside(ranges, _lost(source, translation, numbers, formats))
+    return [part.text for part in sorted([*(Part(each.match.start(), each.text) for each in lost), *ranges])]
 
 
 def lost_numbers(source: str, translation: str, formats: NumberFormats | None) -> list[Part]:
-    """Return the numbers that are no exact ones, are changed in a translation, and stand apart from letters."""
-    return [
-        number_part(each.match) for each in _lost(source, translation, "exact", formats) if each.exactness == "round"
-    ]
+    """Return the numbers that are no exact ones, are changed in a translation, and stand apart, and changed ranges."""
+    ranges = changed_ranges(source, translation)
+    lost = _outside(ranges, _lost(source, translation, "exact", formats))
+    return [*(number_part(each.match) for each in lost if each.exactness == "round"), *ranges]
+
+
+def _outside(ranges: Sequence[Part], lost: Iterable[_Needed]) -> list[_Needed]:
+    """Return the lost parts that are in no range."""
+    within = {place for part in ranges for place in range(part.start, part.end)}
+    return [each for each in lost if each.match.start() not in within]
 
 
 def _lost(source: str, translation: str, numbers: Numbers, formats: NumberFormats | None) -> list[_Needed]:

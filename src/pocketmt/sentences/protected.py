@@ -101,6 +101,11 @@ class Part(NamedTuple):
         """The place after its last character."""
         return self.start + len(self.text)
 
+    def is_in_range(self, other: "Part") -> bool:
+        """Whether it is a number of another part, a range of numbers."""
+        is_range = other.is_of_number and not other.is_number
+        return is_range and self.is_number and other.start <= self.start and self.end <= other.end
+
 
 def has_words(text: str) -> bool:
     """Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders."""

@@ -86,13 +86,14 @@ def with_stand_ins(
         reserved: a text whose words are not taken.
         attempt: from 0 to TRIES - 1; others take other words.
         unknown: further parts, such as words with unknown characters; those that touch others, or lie within longer
-            ones, are left out.
+            ones, are left out. Ranges of numbers take the place of their numbers.
         formats: of the numbers of the text and of its translation.
         chosen: returns the URLs, placeholders and numbers that are replaced, of all.
     """
     parts = chosen(replaceable_parts(text, formats.source if formats is not None else None))
     if len(parts) + len(unknown) > _MOST:
         return text, []
+    parts = [part for part in parts if not any(map(part.is_in_range, unknown))]
     parts = sorted([*parts, *apart(sorted(unknown, key=lambda part: (part.start, -part.end)), parts)])
     ends = [0, *(part.end for part in parts)]
     between = [text[end : part.start] for end, part in zip(ends, parts, strict=False)]

@@ -2,6 +2,7 @@
 import { inAnyCase } from "../text/unicode.js";
 import { type NumberFormat, type NumberFormats, isPair, isVersion, readNumber, valueOf } from "./numbers.js";
 import { AMOUNT_SIGN, type Part, allParts, isOftenSpelledOut } from "./protected.js";
+import { changedRanges } from "./ranges.js";
 
 const CURRENCY_NAMES = ["eur", "pound", "pfund", "libra", "livre", "sterlin", "yen", "jen", "rupee", "rupi"].map(inAnyCase).join("|");
 const CURRENCY_NAME = new RegExp(`${CURRENCY_NAMES}|евро|фунт|иен|рупи|руб|ευρώ|円|元|유로|ユーロ`, "u");
@@ -52,9 +53,10 @@ class Found {
  * where a number is not in the format of its language, its digits are enough.
  *
  * @param numbers whether numbers are looked at: exact ones, amounts with a sign but that of dollars, and, if the translation has a
- * number that the source lacks, others that are no times of day.
+ * number that the source lacks, others that are no times of day, and ranges.
  */
 export function lostParts(source: string, translation: string, numbers: boolean, formats: NumberFormats | undefined): Part[] {
+  const ranges = numbers ? changedRanges(source, translation) : [];
   const needed = source === translation ? [] : allParts(source, formats?.source);
   if (needed.length === 0) return [];
   const signs = numbers && !CURRENCY_NAME.test(translation);
@@ -62,7 +64,9 @@ export function lostParts(source: string, translation: string, numbers: boolean,
   const found = new Found(allParts(translation), formats?.target, signs);
   const missing = needed.filter((part) => !found.take(formsNeeded(part, formats?.source, signs, dollars)));
   const isChanged = found.hasNumbersLeft();
-  return missing.filter((part) => !part.mayBeNumber || (numbers && isLost(part, signs, isChanged)));
+  const lost = missing.filter((part) => !part.mayBeNumber || (numbers && isLost(part, signs, isChanged)));
+  const within = new Set(ranges.flatMap(({ text, start }) => Array.from({ length: text.length }, (_, place) => start + place)));
+  return [...lost.filter(({ start }) => !within.has(start)), ...ranges].sort((one, other) => one.start - other.start);
 }
 
 /** Whether a translation lacks a protected part of its source; see `lostParts`. */
@@ -70,7 +74,7 @@ export function losesParts(source: string, translation: string, numbers: boolean
   return lostParts(source, translation, numbers, formats).length > 0;
 }
 
-/** The numbers that are no exact ones, are changed in a translation, and stand apart from letters. */
+/** The numbers that are no exact ones, are changed in a translation, and stand apart, and changed ranges. */
 export function lostNumbers(source: string, translation: string, formats: NumberFormats | undefined): Part[] {
   return lostParts(source, translation, true, formats).filter(({ exactness }) => exactness === "round");
 }

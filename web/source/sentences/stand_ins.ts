@@ -65,6 +65,7 @@ export interface StandIn {
  *
  * @param attempt from 0 to TRIES - 1; others take other words.
  * @param unknown further parts, such as words with unknown characters; those that touch others, or lie within longer ones, are left out.
+ * Ranges of numbers take the place of their numbers.
  * @param formats of the numbers of the text and of its translation.
  */
 export function withStandIns(
@@ -75,7 +76,8 @@ export function withStandIns(
 ): { text: string; standIns: StandIn[] } | undefined {
   const known = replaceableParts(text, formats?.source);
   if (known.length + unknown.length > MOST) return undefined;
-  const parts = [...known, ...apart([...unknown].sort(byStart), known)].sort(byStart);
+  const kept = known.filter((part) => !unknown.some((range) => isInRange(part, range)));
+  const parts = [...kept, ...apart([...unknown].sort(byStart), kept)].sort(byStart);
   if (parts.length === 0) return undefined;
   const ends = [0, ...parts.map(({ text: part, start }) => start + part.length)];
   const between = [...parts.map(({ start }, index) => text.slice(ends[index], start)), text.slice(ends[ends.length - 1])];
@@ -107,6 +109,11 @@ export function apart(parts: readonly Place[], others: readonly Place[]): Place[
     last = end(part);
     return true;
   });
+}
+
+/** Whether a part is a number of another one, a range of numbers. */
+function isInRange(part: Place, other: Place): boolean {
+  return other.isOfNumber && !other.isNumber && part.isNumber && other.start <= part.start && end(part) <= end(other);
 }
 
 function byStart(one: Place, other: Place): number {
