@@ -53,8 +53,12 @@ _FILE: Final = (
 _VERSION: Final = r"(?<![\w.-])[vV]\d+(?:\.\d+)+(?:-[\w.-]*\w)?(?!\w|\.\d)"  # such as v1.2.3-beta
 _PHONE: Final = r"\+\d[\d ()/.-]{5,20}\d(?!\w)|(?<![\w.,/-])(?:0\d{2,5}[ /-]\d{4,15}|\d{3}-\d{4})(?:-\d{1,6})?(?![\w-])"
 _DOLLARS: Final = r"\$\d(?![\d.,]*\d)"  # a placeholder or an amount of money
-# Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
-_SIGNS: Final = r"\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
+# Arrows, mathematical, technical and geometric signs, dingbats and emoji, with what selects and joins their forms; of
+# others ©, ®, ±, ×, ÷, †, ‡, ‰, ′, ″ and ™.
+_SIGNS: Final = (
+    r"\u00a9\u00ae\u00b1\u00d7\u00f7\u2020\u2021\u2030\u2032\u2033\u2122"
+    r"\u2190-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
+)
 _SYMBOLS: Final = rf"(?:[{_SIGNS}][\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
 # Smileys such as :-) that stand apart.
 _SMILEY: Final = r"(?<!\S)(?:[:;=]['’]?-?[()DPp|*]|[xX]D|<3|\^_?\^)(?=$|[\s.,!?])"

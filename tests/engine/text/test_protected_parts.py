@@ -93,6 +93,12 @@ def test_terms_do_not_change_what_stands_in() -> None:
     assert not any(word in found for word in ("Tom", "Boston", "Paris"))
 
 
+def test_mathematical_signs_are_kept() -> None:
+    lines = {"It is 5 ± 1 degrees.": "5 ± 1", "He's 5′10″ tall.": "5′10″", "The value is ≥ 5.": "≥ 5", "A × B": "×"}
+    for part, found in zip(lines.values(), Translator("everyday-en-de").translate(list(lines)), strict=True):
+        assert part in found
+
+
 def test_a_term_may_replace_a_protected_part() -> None:
     everyday = Translator("everyday-en-de")
     terms = {"example.com": "beispiel.de", "1,250": "tausend"}

@@ -47,8 +47,8 @@ const PHONE =
   `\\+\\p{Nd}[\\p{Nd} ()/.\\-]{5,20}\\p{Nd}(?![${WORD}])` +
   `|(?<![${WORD}.,/\\-])(?:0\\p{Nd}{2,5}[ /\\-]\\p{Nd}{4,15}|\\p{Nd}{3}-\\p{Nd}{4})(?:-\\p{Nd}{1,6})?(?![${WORD}\\-])`;
 const DOLLARS = "\\$\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd})"; // a placeholder or an amount of money
-// Arrows, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
-const SIGNS = "\\u2190-\\u21ff\\u2300-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
+// Arrows, mathematical, technical and geometric signs, dingbats and emoji, with what selects and joins their forms.
+const SIGNS = "©®±×÷†‡‰′″™\\u2190-\\u23ff\\u2500-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SYMBOLS = `(?:[${SIGNS}][\\ufe0e\\ufe0f\\u200d\\u{e0020}-\\u{e007f}]*)+`;
 // Smileys such as :-) that stand apart.
 const SMILEY = `(?<![^${WHITE}])(?:[:;=]['’]?-?[()DPp|*]|[xX]D|<3|\\^_?\\^)(?=$|[${WHITE}.,!?])`;
