@@ -131,7 +131,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("lacking", "expected"),
     [
-        ([], "Ein Mann fährt Rad."),
+        ([], "Ein Mann fährt Fahrrad."),
         (["worker.js"], "EngineError: the worker stopped: worker.js cannot be loaded as a module"),
         (list(ENGINES.values()), "DownloadError: URL/pocketmt-relaxed.wasm: the server answers 404"),
     ],
