@@ -64,7 +64,7 @@ def test_other_languages_and_known_abbreviations_stay(abbreviations: Abbreviatio
 def test_translations() -> None:
     english = ["Tom vs. Mary", "We need bread, milk, etc.", "There were approx. 20 people."]
     assert Translator("everyday-en-de").translate(english) == [
-        *("Tom gegen Maria", "Wir brauchen Brot, Milch und so weiter.", "Es waren ungefähr 20 Leute.")
+        *("Tom gegen Maria", "Wir brauchen Brot, Milch und so weiter.", "Es waren etwa 20 Leute.")
     ]
     assert Translator("everyday-de-en").translate(["Er ist groß, d. h. über zwei Meter."]) == [
         "He is tall, that is over two meters."
