@@ -1,6 +1,7 @@
 """Names in the npm package are those of Python, and so are sets of words."""
 
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_names_are_those_of_python(language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "de", "fr"])
 def test_names_have_the_case_that_they_have_in_python(language: str) -> None:
     draw = random.Random(3)
-    cases = [str.lower, str.upper, str.swapcase, str]
+    cases: list[Callable[[str], str]] = [str.lower, str.upper, str.swapcase, str]
     lines = [" ".join(draw.choices(PARTS.split(), k=draw.randrange(9))) for _ in range(1_500)]
     others = [" ".join(draw.choice(cases)(word) for word in line.split()) for line in lines]
     words = WordFilter.of(KNOWN.split())
